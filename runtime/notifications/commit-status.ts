@@ -13,7 +13,7 @@ import { causeOf } from '../http/client.ts'
 import {
   type ApiCredentials,
   type OpenHostApi,
-  passesByItself,
+  isTemporary,
   retryAfterMs,
   apiAuthorization,
   namePart as part,
@@ -240,7 +240,7 @@ function readAnswer(provider: StatusProvider, answer: ApiAnswer): Meaning {
   if (status >= 200 && status < 300) return { kind: 'taken' }
   // GitLab has a status as a job, which cannot transition to the same state.
   if (provider === 'gitlab' && status === 400 && /Cannot transition status/i.test(messageOf(body))) return { kind: 'taken' }
-  return passesByItself(answer) ? { kind: 'later', afterMs: retryAfterMs(answer) ?? 0 } : { kind: 'refused' }
+  return isTemporary(answer) ? { kind: 'later', afterMs: retryAfterMs(answer) ?? 0 } : { kind: 'refused' }
 }
 
 type Meaning = { kind: 'taken' } | { kind: 'later'; afterMs: number } | { kind: 'refused' }

@@ -56,8 +56,8 @@ export function noticesOf(
     )
   const known = new Set(before.requests?.filter(isFinal).map(({ id }) => id))
   for (const { id, ref, outcome, reason = '', message = '' } of after.requests ?? []) {
-    const isTold = isNewlyHeld && reason === source.held
-    if (outcome === 'Refused' && !known.has(id) && !isTold)
+    const isReported = isNewlyHeld && reason === source.held
+    if (outcome === 'Refused' && !known.has(id) && !isReported)
       notices.push(notice('Refused', reason, message, { ref: shortRef(ref), requestId: id }))
   }
   const kind = ready === undefined || source?.held !== undefined ? undefined : changeOf(readyOf(before), ready, before, after)

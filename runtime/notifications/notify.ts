@@ -17,7 +17,7 @@ import { addressesOf, type Network } from '../git/remote/network.ts'
 import { proxyFor } from '../git/remote/proxy.ts'
 import { Outbox, type Delivery, type Tried } from './outbox.ts'
 import { type Bundle, bundled, type Notice, noticesOf } from './notices.ts'
-import { passesByItself, retryAfterMs } from '../git/api/host-api.ts'
+import { isTemporary, retryAfterMs } from '../git/api/host-api.ts'
 
 export type Notifications = {
   /** The status of a GatewaySync was written; `sync.status` is the previous one. */
@@ -90,7 +90,7 @@ async function post({ clock, network }: Deps, { name, type, folder }: Receiver, 
   const { status } = answer
   if (status >= 200 && status < 300) return { kind: 'sent' }
   const where = `"${name}" answered ${status}`
-  if (!passesByItself(answer)) return { kind: 'never', fault: new Fault('NotificationRefused', where) }
+  if (!isTemporary(answer)) return { kind: 'never', fault: new Fault('NotificationRefused', where) }
   return { kind: 'again', fault: new Fault('NotificationFailed', where), afterMs: retryAfterMs(answer) ?? 0 }
 }
 

@@ -24,7 +24,7 @@ export type OutboxOptions<Message> = {
   /** Minimum time between two messages to one receiver. */
   spacingMs: number
   firstRetryMs?: number
-  /** Of one attempt. */
+  /** Timeout of one attempt. */
   timeoutMs?: number
 }
 

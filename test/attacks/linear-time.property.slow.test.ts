@@ -26,7 +26,7 @@ import { createLog } from '../../runtime/platform/log/log.ts'
 import { readTar } from '../../runtime/git/oci/tar.ts'
 import { dockerLogin } from '../../runtime/git/credentials/read.ts'
 import { maskSecrets } from '../../runtime/sync/plan/mask.ts'
-import { parseCommitWords } from '../../runtime/git/content/commit-words.ts'
+import { parseCommitSummary } from '../../runtime/git/content/commit-summary.ts'
 import { archiveOf } from '../support/archive.ts'
 import { authenticate } from '../support/authenticate.ts'
 import { readPayload } from '../../runtime/receiver/payload/payload.ts'
@@ -213,8 +213,9 @@ const functions: Record<string, (text: string) => unknown> = {
   'a JSON file under a patch': (text) => applySettings(JSON.stringify({ a: [text, { [text]: 1 }] }), [{ path: '$..b', value: '1' }], 'a'),
   'a path in an archive (registry)': pathInArchive,
   'a login of docker (Secret)': (text) => dockerLogin(JSON.stringify({ auths: { [`${text}\n`]: {}, [`a${text}`]: {} } }), 'a', 'auth'),
-  'who made a commit (repository)': (text) => parseCommitWords(Buffer.from(`tree a\nauthor x${text}y <a@b>\n\n${text}`)),
-  'who made a commit, malformed (repository)': (text) => parseCommitWords(Buffer.from(`author ${text.replaceAll('\n', '\nauthor ')}\n\na`)),
+  'who made a commit (repository)': (text) => parseCommitSummary(Buffer.from(`tree a\nauthor x${text}y <a@b>\n\n${text}`)),
+  'who made a commit, malformed (repository)': (text) =>
+    parseCommitSummary(Buffer.from(`author ${text.replaceAll('\n', '\nauthor ')}\n\na`)),
   'secrets in a JSON file that is shown (repository)': (text) =>
     maskSecrets(undefined, utf8(JSON.stringify({ password: 'a', [text]: text }))),
   'secrets in a text that is shown (repository)': (text) => maskSecrets(utf8(text), utf8(`{"password":"a","b":"${text}`)),

@@ -7,7 +7,7 @@ import { nothingPublished } from '../../agent/desired.ts'
 import type { Fault } from '../../platform/fault.ts'
 import type { SyncReportStatus } from '../../api/schema/report.ts'
 import type { GatewaySyncStatus, StatusFinding } from '../../api/schema/status.ts'
-import type { CommitWords } from '../../git/content/commit-words.ts'
+import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import { isFinal } from '../../reconcile/decide/request-outcomes.ts'
 import { shortRef } from '../../api/values.ts'
 import { remarksOf } from '../../reconcile/decide/report-details.ts'
@@ -30,10 +30,10 @@ export type RunEvent =
   | { event: 'listening'; url: string; open: boolean }
   /** The URL of the status page. */
   | { event: 'serving'; url: string }
-  | ({ event: 'published'; words?: CommitWords; durationMs?: number } & NamedCommit)
+  | ({ event: 'published'; words?: CommitSummary; durationMs?: number } & NamedCommit)
   /** The git host was polled and returned the known commit. */
   | ({ event: 'unchanged' } & NamedCommit)
-  | ({ event: 'commitRefused'; words?: CommitWords; findings: StatusFinding[]; moreFindings: number } & Failure & NamedCommit)
+  | ({ event: 'commitRefused'; words?: CommitSummary; findings: StatusFinding[]; moreFindings: number } & Failure & NamedCommit)
   /** The git host does not show the pushed ref yet and is polled again. */
   | ({ event: 'pushPending'; ref: string } & Failure)
   /** A pending push has its answer; `commit`: the commit of its ref. */
@@ -71,7 +71,7 @@ export type RunEvent =
   | { event: 'stopping' }
 
 /** Details of a commit besides its hash. `durationMs`: the time since the request to the git host. */
-export type CommitFacts = { words?: CommitWords | undefined; durationMs?: number | undefined }
+export type CommitFacts = { words?: CommitSummary | undefined; durationMs?: number | undefined }
 
 /** The result of the cycle that led to a report. */
 export type CycleFacts = { durationMs?: number | undefined; paths?: ChangedPaths | undefined }

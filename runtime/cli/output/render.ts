@@ -6,7 +6,7 @@ import { folded, heading, markOf, painted, type Style } from '../../fleet/termin
 import type { StatusFinding } from '../../api/schema/status.ts'
 import { shortCommit } from '../../api/values.ts'
 import type { Level } from '../../fleet/view.ts'
-import type { CommitWords } from '../../git/content/commit-words.ts'
+import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import { nextStep } from './next-steps.ts'
 import type { ChangeCounts, ChangedPaths, Failure, RunEvent } from './narrate.ts'
@@ -198,7 +198,7 @@ function pathLines({ added, changed, removed, more }: ChangedPaths): string[] {
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
-function wordsOf(words: CommitWords | undefined): string {
+function wordsOf(words: CommitSummary | undefined): string {
   return words === undefined ? '' : ` "${words.subject}" by ${words.author}`
 }
 

@@ -74,7 +74,7 @@ export function retryAfterMs({ retryAfter }: ApiAnswer): number | undefined {
 }
 
 /** Whether the same request may succeed later. GitHub answers 403 with `Retry-After` to rate-limited clients. */
-export function passesByItself(answer: ApiAnswer): boolean {
+export function isTemporary(answer: ApiAnswer): boolean {
   const { status } = answer
   return [408, 409, 425, 429].includes(status) || status >= 500 || retryAfterMs(answer) !== undefined
 }

@@ -9,35 +9,35 @@ import { redactUrls } from '../../platform/log/redact.ts'
 import { bodyOf, type GitTarget, hostOf, remotePatterns, type ErrorPattern } from './error-patterns.ts'
 import type { HttpAnswer } from './http-trace.ts'
 import { retryAfterToMs } from '../../http/headers.ts'
-import { refusalsOfVolume } from './no-room.ts'
+import { refusalsOfVolume } from './volume-fault.ts'
 
 /** Lines are cut to this length before matching, so that no text makes a pattern slow. */
 const maxLineLength = 400
 const maxLines = 400
 
 /**
- * Returns a fault for any text: GitFailed if no pattern matches. `command` is the git command, such as `fetch`; `asked` undefined: no git host;
+ * Returns a fault for any text: GitFailed if no pattern matches. `command` is the git command, such as `fetch`; `target` undefined: no git host;
  * `answer`: what it answered over HTTP.
  */
-export function faultOf(errors: string, command: string, asked: GitTarget | undefined, answer?: HttpAnswer): Fault {
-  const lines = linesOf(errors, asked?.url)
-  const patterns = asked === undefined ? localPatterns : [...localPatterns, ...remotePatterns]
-  for (const { pattern, reason, words, byHost, byUs } of patterns) {
+export function faultOf(errors: string, command: string, target: GitTarget | undefined, answer?: HttpAnswer): Fault {
+  const lines = linesOf(errors, target?.url)
+  const patterns = target === undefined ? localPatterns : [...localPatterns, ...remotePatterns]
+  for (const { pattern, reason, message, byHost, byUs } of patterns) {
     for (const line of lines) {
-      if (line.startsWith('remote:') && byHost !== true && (byUs === true || asked?.url.protocol !== 'ssh')) continue
+      if (line.startsWith('remote:') && byHost !== true && (byUs === true || target?.url.protocol !== 'ssh')) continue
       // Over ssh a shell of the host also writes to this output.
-      if (byUs === true && asked?.url.protocol === 'ssh' && !/^(?:fatal|error|warning): /.test(line)) continue
+      if (byUs === true && target?.url.protocol === 'ssh' && !/^(?:fatal|error|warning): /.test(line)) continue
       const found = pattern.exec(line)
-      if (found !== null) return new Fault(reason, words(asked ?? noTarget, found, answer), pauseOf(answer))
+      if (found !== null) return new Fault(reason, message(target ?? noTarget, found, answer), pauseOf(answer))
     }
   }
-  return new Fault('GitFailed', `git ${command}: ${unexplained(lines, asked)}`)
+  return new Fault('GitFailed', `git ${command}: ${unexplained(lines, target)}`)
 }
 
 /** GitUnreachable, for a host whose successful answer is not git's smart protocol. */
-export function notGit(asked: GitTarget, answer: HttpAnswer): Fault {
+export function notGit(target: GitTarget, answer: HttpAnswer): Fault {
   const cause = 'whether spec.git.repo is the clone URL, and whether a proxy, login page or maintenance page answers for the host'
-  const message = `${hostOf(asked)} answers with status ${answer.status} and ${bodyOf(answer)} instead of git; check ${cause}`
+  const message = `${hostOf(target)} answers with status ${answer.status} and ${bodyOf(answer)} instead of git; check ${cause}`
   return new Fault('GitUnreachable', message, pauseOf(answer))
 }
 
@@ -61,8 +61,8 @@ function pathOf({ text }: RepositoryUrl): string {
 }
 
 /** One line by git itself. A host reached over ssh may write anything there, so messages contain none of those lines. */
-function unexplained(lines: readonly string[], asked: GitTarget | undefined): string {
-  if (asked?.url.protocol === 'ssh') return 'the git host ended the connection for a reason that ssh does not name'
+function unexplained(lines: readonly string[], target: GitTarget | undefined): string {
+  if (target?.url.protocol === 'ssh') return 'the git host closed the connection without a reason that ssh reports'
   const own = lines.filter((line) => !line.startsWith('remote:') && !line.includes('remote error'))
   const telling = own.find((line) => /^(?:fatal|error):/.test(line)) ?? own[0] ?? 'no message'
   return redactUrls(printable(telling), 300)
@@ -80,48 +80,48 @@ const noTarget: GitTarget = {
  */
 const localPatterns: readonly ErrorPattern[] = [
   // Failures of the machine take precedence: git and its helpers then also report errors of each other, the host and the repository.
-  ...refusalsOfVolume.map(({ message, words }): ErrorPattern => ({
-    pattern: message,
+  ...refusalsOfVolume.map(({ pattern, message }): ErrorPattern => ({
+    pattern,
     reason: 'SourceVolumeFull',
-    words: () => words,
+    message: () => message,
     byUs: true,
   })),
   {
     pattern:
       /^env: '?([A-Za-z-]{1,30})'?: (?:No such file|Permission denied)|^sh: .*\b(git): (?:not found|(?:cannot execute: )?Permission denied)/,
     reason: 'ToolMissing',
-    words: (_asked, [, first, second]) => `${first ?? second ?? 'a program'} is not installed or cannot be run`,
+    message: (_target, [, first, second]) => `${first ?? second ?? 'a program'} is not installed or cannot be run`,
   },
   {
     pattern: /cannot run ssh|ssh: (?:command )?not found/,
     reason: 'ToolMissing',
-    words: () => 'ssh is not installed or cannot be run',
+    message: () => 'ssh is not installed or cannot be run',
   },
   {
     pattern: /'remote-https?' is not a git command|Unable to find remote helper for 'https?'/,
     reason: 'ToolMissing',
-    words: () => 'git-remote-https is not installed; git lacks HTTPS support',
+    message: () => 'git-remote-https is not installed; git lacks HTTPS support',
   },
   {
     pattern: /No user exists for uid/,
     reason: 'ToolMissing',
-    words: () => 'this user ID has no passwd entry, which ssh needs; install libnss_wrapper or give the user an entry in /etc/passwd',
+    message: () => 'this user ID has no passwd entry, which ssh needs; install libnss_wrapper or give the user an entry in /etc/passwd',
   },
   {
     pattern: /^error: unknown option `([a-z-]{1,40})/,
     reason: 'ToolMissing',
-    words: (_asked, [, option]) => `this git is too old: it knows no --${option}`,
+    message: (_target, [, option]) => `this git is too old: it does not support --${option}`,
   },
   {
     pattern: /died of signal 9\b/,
     reason: 'GitKilled',
-    words: () => 'a helper process of git was killed, probably because memory ran out',
+    message: () => 'a helper process of git was killed, probably because memory ran out',
     byUs: true,
   },
   {
     pattern: /Too many open files/i,
     reason: 'GitKilled',
-    words: () => 'git could not open more files; raise the limit on open files (ulimit -n)',
+    message: () => 'git could not open more files; raise the limit on open files (ulimit -n)',
     byUs: true,
   },
   {
@@ -130,32 +130,32 @@ const localPatterns: readonly ErrorPattern[] = [
     pattern:
       /cannot fork|unable to fork|getaddrinfo\(\) thread failed to start|^(?!.*unable to create thread).*Resource temporarily unavailable/i,
     reason: 'GitKilled',
-    words: () => 'git could not start a helper process: this machine lacks memory, or permits no more processes (ulimit -u, pids.max)',
+    message: () => 'git could not start a helper process: this machine lacks memory, or permits no more processes (ulimit -u, pids.max)',
     byUs: true,
   },
   {
     // The second is JGit's, as Gerrit and Gitblit answer with every protocol.
     pattern: /unadvertised object|want [0-9a-f]{40,64} not valid/,
     reason: 'CommitNotServed',
-    words: () => 'the git host serves branches and tags, but no commit by its hash',
+    message: () => 'the git host serves branches and tags, but not commits by hash',
   },
   {
     // A tag may point to anything.
     pattern: /couldn't find remote ref|no matching remote head|not our ref|no such ref was fetched|did not match any|expected commit type/i,
     reason: 'RefNotFound',
-    words: () => 'the git host has no such branch, tag or commit',
+    message: () => 'the git host has no such branch, tag or commit',
   },
   {
     // A mirror in the host's format is then created in place of this one.
     pattern: /mismatched algorithms|does not support this repository's object format/,
     reason: 'GitFailed',
-    words: () => 'the git host names objects by another hash (SHA-1, SHA-256) than the mirror',
+    message: () => 'the git host has another object format (SHA-1 or SHA-256) than the mirror',
   },
   {
     // Before the patterns of errors that damaged files cause.
     pattern: /is corrupt|loose object .* \(stored in|unable to read tree|bad object|bad shallow line|reference broken/i,
     reason: 'GitFailed',
-    words: ({ url }) =>
+    message: ({ url }) =>
       url.protocol === 'file' && url.text !== ''
         ? 'a file of the repository on this machine is damaged; git fsck in the repository names it'
         : 'a file of the mirror on this machine is damaged; the mirror is fetched again',
@@ -163,17 +163,17 @@ const localPatterns: readonly ErrorPattern[] = [
   {
     pattern: /File too large/i,
     reason: 'RepositoryTooLarge',
-    words: () => 'a pack of this repository is larger than the volume for mirrors permits (source.storage.sizeLimit)',
+    message: () => 'a pack of this repository is larger than the volume for mirrors permits (source.storage.sizeLimit)',
   },
   {
     pattern: /unable to create thread/i,
     reason: 'GitOutOfMemory',
-    words: () =>
-      'git could not start a thread: a file or pack of this repository needs more memory than git may have, or this machine permits no more threads (ulimit -u, pids.max)',
+    message: () =>
+      'git could not start a thread: a file or pack of this repository needs more memory than git may use, or this machine permits no more threads (ulimit -u, pids.max)',
   },
   {
     pattern: /out of memory|cannot allocate memory/i,
     reason: 'GitOutOfMemory',
-    words: () => 'a file or pack of this repository needs more memory than git may have',
+    message: () => 'a file or pack of this repository needs more memory than git may use',
   },
 ]

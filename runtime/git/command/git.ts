@@ -79,7 +79,7 @@ const measureAgainMs = 20
 /** Time for git to end after SIGTERM. */
 const graceMs = 2_000
 /** The cause of the fault of a git process that failed without a signal and without output. */
-const saidNo = new Error('git ended without a message')
+const silentFailure = new Error('git ended without a message')
 /**
  * Arguments: KiB of memory, blocks of 512 bytes of a file, and those of git. A lower limit of the machine stays. A write beyond the file
  * limit fails instead of ending git. Only the soft memory limit is set, which a git that reads a local repository may raise
@@ -260,12 +260,12 @@ export async function waitForEnd(child: GitProcess, run: GitRun, signal: AbortSi
   if (run.about !== undefined && ended.code !== null && errors === '')
     throw new Fault('GitKilled', 'a helper process of git ended without a message, as if it was killed')
   const fault = faultOf(errors, run.args[0] ?? '', run.about, answer)
-  throw ended.code !== null && errors === '' ? new Fault(fault.reason, fault.message, { cause: saidNo }) : fault
+  throw ended.code !== null && errors === '' ? new Fault(fault.reason, fault.message, { cause: silentFailure }) : fault
 }
 
 /** Whether git exited with an error and no output, as `rev-parse --verify --quiet` does for a missing object. */
-export function isSilentNo(error: unknown): boolean {
-  return error instanceof Fault && error.cause === saidNo
+export function isSilentFailure(error: unknown): boolean {
+  return error instanceof Fault && error.cause === silentFailure
 }
 
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {

@@ -34,7 +34,7 @@ export type GitMemory = {
 const mebibyte = 1024 * 1024
 
 /**
- * `weight` is the memory that git and its helpers really take: 9 MiB to ask over https, 10 to 15 for packs of 100 MB, 45 for two similar texts
+ * `weight` is the memory that git and its helpers really take: 9 MiB to list refs over https, 10 to 15 for packs of 100 MB, 45 for two similar texts
  * of 20 MB (docs/development/benchmarks.md). `maxMemoryBytes` limits each process at any time, `maxTogetherBytes` all of them when they are
  * measured: processes that take as much as they may are still within what the container has beside the controller.
  */
@@ -49,7 +49,7 @@ export function smallLimits(limits: GitLimits): GitLimits {
   return { ...limits, maxMemoryBytes: Math.min(limits.maxMemoryBytes, sizes.small.limits.maxMemoryBytes) }
 }
 
-/** Of the container's 128 MiB, beside 48 for the controller and the reserve below. */
+/** The 128 MiB of the container, minus 48 for the controller and the reserve below. */
 const defaultBudget = 56 * mebibyte
 /** Reserved for the pages of programs that run all the time: without them each of their steps waits for the disk. */
 const forFiles = 24 * mebibyte

@@ -11,7 +11,7 @@ import { Fault } from '../../platform/fault.ts'
 import { waitForEnd, type GitLimits, startGit, type StartGit } from './git.ts'
 
 /** One question: objects of one type, by id or as `<commit>^{tree}`, in the order in which the sink gets them. */
-export type ObjectsQuestion = { type: 'blob' | 'tree'; names: readonly string[]; sink: BlobSink }
+export type ObjectsRequest = { type: 'blob' | 'tree'; names: readonly string[]; sink: BlobSink }
 
 type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
@@ -21,7 +21,7 @@ export type ObjectReader = {
    * Throws CommitGone for an object that does not exist, GitTimeout after two minutes, DeliveryFailed when git ends early, the faults of git and
    * what the sink throws.
    */
-  read(repository: Repository, question: ObjectsQuestion, signal: AbortSignal): Promise<void>
+  read(repository: Repository, question: ObjectsRequest, signal: AbortSignal): Promise<void>
   /** Ends the process, if there is one, and waits until it has ended. */
   end(): Promise<void>
 }
@@ -32,7 +32,7 @@ type Process = {
   untilMs: number
   hasEnded(): boolean
   /** `gone`: the process has answered before, and ended before it answered this. */
-  ask(question: ObjectsQuestion): Promise<'answered' | 'gone'>
+  ask(question: ObjectsRequest): Promise<'answered' | 'gone'>
   end(reason: unknown): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
     idle = new AbortController()
     const { signal } = idle
     const resting = clock.wait(restAfterMs, signal).then(async () => {
-      if (!signal.aborted) await end(new Error('nothing was asked'))
+      if (!signal.aborted) await end(new Error('the reader was idle'))
     })
     resting.catch(() => undefined)
   }
@@ -66,7 +66,7 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
   const processNow = async ({ folder, limits, start }: Repository): Promise<Process> => {
     const repository = `${identityOf(folder)} ${limits.maxMemoryBytes} ${folder}`
     const isUsable = process?.repository === repository && clock.monotonicMs() <= process.untilMs && !process.hasEnded()
-    if (!isUsable) await end(new Error('another process takes its place'))
+    if (!isUsable) await end(new Error('another process replaces it'))
     process ??= { repository, untilMs: clock.monotonicMs() + ageMs, ...startReader(folder, limits, start) }
     return process
   }
@@ -74,7 +74,7 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
    * A waiting process may have been killed meanwhile, for example for lack of memory, which does not depend on the repository: a new one is
    * used.
    */
-  const ask = async (repository: Repository, question: ObjectsQuestion, stop: AbortSignal): Promise<void> => {
+  const ask = async (repository: Repository, question: ObjectsRequest, stop: AbortSignal): Promise<void> => {
     for (;;) {
       const asked = await processNow(repository)
       stop.throwIfAborted()
@@ -132,7 +132,7 @@ function startReader(folder: string, limits: GitLimits, start: StartGit = startG
   const ended = waitForEnd(child, run, own.signal).then(() => over(new Fault('DeliveryFailed', 'git ended early')), over)
   child.stdin.on('error', () => undefined)
   child.stdout.on('data', (chunk: Buffer) => {
-    if (answer === undefined) own.abort(unasked())
+    if (answer === undefined) own.abort(unexpectedAnswer())
     else answer.take(chunk)
   })
   return {
@@ -150,7 +150,7 @@ function startReader(folder: string, limits: GitLimits, start: StartGit = startG
         isBegun = true
         try {
           frames.take(chunk)
-          if (frames.count() > names.length) throw unasked()
+          if (frames.count() > names.length) throw unexpectedAnswer()
         } catch (error) {
           fail(error)
           return
@@ -171,6 +171,6 @@ function startReader(folder: string, limits: GitLimits, start: StartGit = startG
   }
 }
 
-function unasked(): Fault {
+function unexpectedAnswer(): Fault {
   return new Fault('DeliveryFailed', 'git returned an unexpected response')
 }

@@ -21,9 +21,9 @@ type Options = {
 
 /** As much as the processes that call hosts may use. */
 const defaultMaxBytes = 56 * 1024 * 1024
-/** The least that is left, whatever the processes that call hosts hold. */
+/** Always available, however much the processes that call hosts hold. */
 const minBytes = 14 * 1024 * 1024
-/** Of the container, for everything but this process and git. */
+/** The container's memory for everything but this process and git. */
 const spareBytes = 8 * 1024 * 1024
 /** A process takes 8 MiB in this time when it reads from memory. */
 const measureEveryMs = 40

@@ -10,7 +10,7 @@ import { type GitEnd, type GitLimits, type GitProcess, type GitRun, startGit, ty
 import { maxErrorBytes } from './http-trace.ts'
 
 /** The request of a thread; the port is transferred with the message. */
-export type GitAsked = { run: GitRun; limits: GitLimits; port: MessagePort }
+export type GitRequest = { run: GitRun; limits: GitLimits; port: MessagePort }
 
 /** `more` requests a chunk of output; after `leave` the output is dropped. */
 type ToGit =
@@ -24,7 +24,7 @@ const aheadBytes = 128 * 1024
 type FromGit = { kind: 'stdout' | 'stderr'; chunk: Uint8Array<ArrayBuffer> } | { kind: 'ended'; end: GitEnd }
 
 /** For the main thread. Never throws, and does not keep the process alive. */
-export function runForThread({ run, limits, port }: GitAsked, start: StartGit = startGit): void {
+export function runForThread({ run, limits, port }: GitRequest, start: StartGit = startGit): void {
   let git: GitProcess
   try {
     git = start(run, limits)
@@ -68,7 +68,7 @@ export function runForThread({ run, limits, port }: GitAsked, start: StartGit = 
 }
 
 /** For the thread: `ask` sends the request to the thread that calls `runForThread`. */
-export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitAsked, moved: MessagePort[]) => void): GitProcess {
+export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitRequest, moved: MessagePort[]) => void): GitProcess {
   const { port1: port, port2 } = new MessageChannel()
   const stdin = new Writable({
     decodeStrings: false,

@@ -5,14 +5,14 @@
 import { Fault } from '../../platform/fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../../api/values.ts'
 import { maxPathCharacters } from '../../content/protocol/protocol.ts'
-import type { ObjectsQuestion } from '../command/object-reader.ts'
+import type { ObjectsRequest } from '../command/object-reader.ts'
 import { differingEntries, type EntryDifference, folderMode, type TreeEntry } from './tree-difference.ts'
 
 /** A file, link or submodule that differs between the commits; undefined on the side that lacks it. */
 export type FileDifference = { path: string; before: TreeEntry | undefined; after: TreeEntry | undefined }
 
 /** Requests trees; settles when the sink has received all of them. */
-export type ReadTrees = (question: ObjectsQuestion & { type: 'tree' }) => Promise<void>
+export type ReadTrees = (question: ObjectsRequest & { type: 'tree' }) => Promise<void>
 
 /** Large trees of the last compared commit, by id: the next comparison starts with the same trees. */
 export type CachedTrees = {
@@ -57,7 +57,7 @@ export async function* compareTrees(
   let pairs: Pair[] = [{ path: '', before: `${from}^{tree}`, after: `${commit}^{tree}` }]
   const kept = keptTrees()
   for (let depth = 0; pairs.length > 0; depth += 1) {
-    if (depth > maxDepth) throw new Fault('RepositoryTooLarge', `the commits differ in more than ${maxDepth} folders in one another`)
+    if (depth > maxDepth) throw new Fault('RepositoryTooLarge', `the commits differ in more than ${maxDepth} nested folders`)
     const found: Differences = { files: [], folders: [] }
     await readPairs(read, pairs, known, (pair, before, after) => {
       kept.offer(pair.after, after)

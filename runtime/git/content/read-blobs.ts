@@ -39,7 +39,7 @@ export async function* frameBlobs(repository: Repository, ids: readonly CommitHa
 }
 
 function requireAll(count: number, ids: readonly CommitHash[]): void {
-  if (count !== ids.length) throw new Fault('DeliveryFailed', `git gave ${count} of ${ids.length} blobs`)
+  if (count !== ids.length) throw new Fault('DeliveryFailed', `git returned ${count} of ${ids.length} blobs`)
 }
 
 async function* batch(

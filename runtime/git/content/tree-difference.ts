@@ -80,7 +80,7 @@ function entryAt(tree: Buffer, at: number, idBytes: number): Parsed {
   const nameAt = tree.indexOf(space, at) + 1
   const zero = nameAt === 0 ? -1 : tree.indexOf(0, nameAt)
   const end = zero + 1 + idBytes
-  if (zero <= nameAt || end > tree.length) throw new Fault('DeliveryFailed', 'git gave a damaged tree')
+  if (zero <= nameAt || end > tree.length) throw new Fault('DeliveryFailed', 'git returned a damaged tree')
   return {
     mode: modeOf(tree.toString('latin1', at, nameAt - 1)),
     name: tree.subarray(nameAt, zero),

@@ -10,7 +10,7 @@ import { type CallOptions, readText, startCall } from '../../http/client.ts'
 import { jsonOrUndefined } from '../../platform/text/json.ts'
 
 /** How to reach the API: `caBundle` in PEM, the URL of the proxy, and the only addresses to connect to. */
-export type ApiWay = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
+export type ApiRoute = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
 
 /** A response with any status; the caller interprets it. `retryAfter` is the unparsed header. */
 export type ApiAnswer = {
@@ -35,17 +35,22 @@ const defaultMaxBodyBytes = 64 * 1024
 /** Returns any status; redirects are not followed. Throws only what the network throws. */
 export async function callForJson(
   { url, headers, method = 'POST', body = method === 'GET' ? undefined : '', maxBodyBytes = defaultMaxBodyBytes }: ApiCall,
-  way: ApiWay,
+  way: ApiRoute,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
-  const options = { ...(await wayTo(new URL(url), way, signal)), method, headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
+  const options = {
+    ...(await connectionOptions(new URL(url), way, signal)),
+    method,
+    headers: { 'user-agent': 'cluster-sync', ...headers },
+    signal,
+  }
   const response = await startCall(url, options, body).answered
   const retryAfter = response.headers['retry-after']
   return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }
 }
 
 /** The options with which a call uses this connection. Throws what the network throws. */
-export async function wayTo(url: URL, { caBundle, proxy, addresses }: ApiWay, signal: AbortSignal): Promise<CallOptions> {
+export async function connectionOptions(url: URL, { caBundle, proxy, addresses }: ApiRoute, signal: AbortSignal): Promise<CallOptions> {
   const trust = caBundle === undefined ? {} : { ca: caBundle }
   const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
   return { ...trust, ...(proxy === undefined ? { ...pinned, agent: false } : await tunnel(url, new URL(proxy), pinned, signal)) }

@@ -8,7 +8,7 @@ import { type Clock, deadline, unlessAborted } from '../../platform/clock.ts'
 import { FairCache } from '../../platform/async/fair-cache.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { Temporal } from '../../platform/temporal.ts'
-import { type ApiAnswer, type ApiWay, callForJson } from './api-call.ts'
+import { type ApiAnswer, type ApiRoute, callForJson } from './api-call.ts'
 
 /** The App, its installation, and the key that authenticates it. `privateKey` is an RSA key in PEM. */
 export type AppKey = {
@@ -24,7 +24,7 @@ export type AppKey = {
 /** The cached tokens of one process. */
 export type AppTokens = {
   /** A token valid for at least 2.5 more minutes, unless the API issues shorter ones. Throws CredentialsInvalid, GithubAppRefused, and what `way` throws. */
-  token(key: AppKey, way: (signal: AbortSignal) => Promise<ApiWay>, signal: AbortSignal): Promise<string>
+  token(key: AppKey, way: (signal: AbortSignal) => Promise<ApiRoute>, signal: AbortSignal): Promise<string>
   /** The git host refused the token: drops it, so that the next call requests another. */
   refused(key: AppKey): void
 }
@@ -48,7 +48,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
   const idOf = ({ owner, appId, installationId, apiBaseURL }: AppKey): string => JSON.stringify([owner, appId, installationId, apiBaseURL])
   const lasts = (token: Token | undefined, ms: number): token is Token =>
     token !== undefined && clock.now().until(token.expiresAt).total('milliseconds') > ms
-  const askOr = async (present: Token | undefined, key: AppKey, way: (signal: AbortSignal) => Promise<ApiWay>): Promise<Token> => {
+  const askOr = async (present: Token | undefined, key: AppKey, way: (signal: AbortSignal) => Promise<ApiRoute>): Promise<Token> => {
     try {
       return await askForToken(key, await way(stop), clock, stop)
     } catch (error) {
@@ -74,7 +74,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
   }
 }
 
-async function askForToken(key: AppKey, way: ApiWay, clock: Clock, signal: AbortSignal): Promise<Token> {
+async function askForToken(key: AppKey, way: ApiRoute, clock: Clock, signal: AbortSignal): Promise<Token> {
   const jwt = await signJwt(key, clock)
   const url = `${key.apiBaseURL.replace(/\/+$/, '')}/app/installations/${key.installationId}/access_tokens`
   const host = new URL(url).host
@@ -125,7 +125,8 @@ async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<str
 function refusal({ appId, installationId }: AppKey, host: string, status: number): string {
   if (status === 401)
     return `${host} refused App ${appId}: appId and private key do not belong to the same App, or the clock of this machine is wrong (401)`
-  if (status === 403) return `${host} gives App ${appId} no token for installation ${installationId}: it is suspended (403)`
+  if (status === 403)
+    return `${host} issued no token for installation ${installationId} of App ${appId}: the installation is suspended (403)`
   if (status === 404) return `${host} has no installation ${installationId} of App ${appId} (404)`
   return `${host} issued no token for App ${appId}: status ${status}`
 }

@@ -10,7 +10,7 @@ import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import { type ReadSecret, type Secret, secretText } from '../remote/secrets.ts'
 import { readTrustedKeys } from '../verify/cosign.ts'
-import type { ApiWay } from './api-call.ts'
+import type { ApiRoute } from './api-call.ts'
 import type { AppKey, AppTokens } from './github-app.ts'
 import { jsonOrUndefined } from '../../platform/text/json.ts'
 import { type Access, anonymousAccess, type Credentials } from '../remote/remote.ts'
@@ -85,7 +85,7 @@ async function readBasic({ secretRef: { name } }: { secretRef: { name: string } 
 
 function appCredentials(key: AppKey, { caBundle, proxy: own }: Pick<Access, 'caBundle' | 'proxy'>, apps: Apps): Credentials {
   const host = new URL(key.apiBaseURL).hostname.replace(/^\[|\]$/g, '')
-  const way = async (signal: AbortSignal): Promise<ApiWay> => {
+  const way = async (signal: AbortSignal): Promise<ApiRoute> => {
     apps.requireAllowed(host)
     const proxy = proxyFor({ protocol: 'https', host }, own, apps.network.proxy)
     return { caBundle, proxy: proxy?.url, addresses: await addressesOf(host, proxy, apps.network, signal) }

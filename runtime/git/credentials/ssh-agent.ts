@@ -79,7 +79,7 @@ export async function addKey({ socket }: Agent, { privateKey, passphrase, askPro
     if (isProgramMissing(end)) throw new Fault('ToolMissing', `ssh-add is not installed or cannot be run: ${end.message}`, { cause: end })
     throw new Fault('GitKilled', `ssh-add could not be started: ${end.message}`, { cause: end })
   }
-  if (end === agentGone) throw new Fault('GitKilled', 'ssh-agent was ended before it had the key of spec.git.auth.sshKey')
+  if (end === agentGone) throw new Fault('GitKilled', 'ssh-agent was killed before it received the key of spec.git.auth.sshKey')
   if (typeof end !== 'number') throw new Fault('GitKilled', `ssh-add was ended by ${end ?? 'a signal'}`)
   const passphraseHint =
     passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is wrong'

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { Fault } from '../../platform/fault.ts'
 import type { CommitHash, ObjectFormat } from '../../api/values.ts'
 import { type GitLimits, runGit } from '../command/git.ts'
-import { volumeFault } from '../command/no-room.ts'
+import { volumeFault } from '../command/volume-fault.ts'
 
 const timeoutMs = 60_000
 /** The refs that keep commits have their own folder, separate from any name that a host may use. */

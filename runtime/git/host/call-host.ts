@@ -186,7 +186,7 @@ class Patience {
 
 /**
  * Decides which share of memory a call takes first. A first fetch of a large repository needs the large one, of which there is one, and the
- * pushes after it seldom do. When they do as well, the usual share is tried less and less often.
+ * pushes after it rarely do. When they do as well, the usual share is tried less and less often.
  */
 class Share {
   #failures = 0

@@ -106,7 +106,7 @@ export class Commits {
       await this.#fetchOnly(commit, signal)
     } catch (error) {
       if (reasonOf(error) !== 'RefNotFound') throw error
-      throw new Fault('CommitGone', `neither the mirror nor the git host has commit ${commit} any more`, { cause: error })
+      throw new Fault('CommitGone', `neither the mirror nor the git host has commit ${commit} anymore`, { cause: error })
     }
   }
 

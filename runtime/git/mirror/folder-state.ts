@@ -24,7 +24,7 @@ import {
   sizeOfFolder,
   sweep,
 } from '../disk/mirror-folder.ts'
-import { volumeFault } from '../command/no-room.ts'
+import { volumeFault } from '../command/volume-fault.ts'
 import type { GitLimits } from '../command/git.ts'
 import { type GitMemory, smallLimits } from '../command/memory.ts'
 import type { ReadingMemory } from '../command/reading-memory.ts'

@@ -28,13 +28,13 @@ type Into = { at: string; namespace: string }
 type Deps = {
   /** HEAD, when the host has one, and its branches and tags, a line each: hash, tab, full name. Throws the faults of git. */
   list(into: Into, signal: AbortSignal): Promise<string>
-  /** Fetches so many commits of each of these refs. `refspecs` may be thousands. Throws the faults of git. */
+  /** Fetches this many commits of each of these refs. `refspecs` may be thousands. Throws the faults of git. */
   fetch(into: Into, refspecs: readonly string[], depth: number, signal: AbortSignal): Promise<void>
   has(into: Into, commit: CommitHash, signal: AbortSignal): Promise<boolean>
   maxPackBytes: number
 }
 
-/** The number of commits of a followed ref that are fetched first, and after that: a rollback seldom goes further back. */
+/** The number of commits of a followed ref that are fetched first, and after that: a rollback rarely goes further back. */
 const firstDepth = 64
 const secondDepth = 1_024
 /** git's value for the whole history. */

@@ -24,7 +24,7 @@ type VolumeState = {
  * goes only when every namespace that uses it holds more than its share; running fetches and the requested space count towards the share of
  * their namespaces.
  */
-export function planRoom(facts: VolumeState): { drop: string[] } {
+export function planEviction(facts: VolumeState): { drop: string[] } {
   const { mirrors, reserved, maxBytes, needed, key } = facts
   const holdings = holdingsOf(facts)
   let free = maxBytes - sum(mirrors) - sum([...reserved])

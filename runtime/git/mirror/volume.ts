@@ -1,11 +1,11 @@
 /**
  * The volume that all mirrors share. Each fetch reserves space before it begins and gets no more than that. When space runs short, mirrors
  * are tidied up, then dropped: first unused ones, then those of namespaces that hold more than their share, the least recently used first.
- * A namespace within its share keeps its mirrors. One beyond its share leaves room for the small repositories of others.
+ * A namespace within its share keeps its mirrors. One beyond its share leaves space for the small repositories of others.
  */
 import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { leftToOthers, maxLeftBytes, planRoom, type Reserved, type StoredMirror } from './volume-plan.ts'
+import { leftToOthers, maxLeftBytes, planEviction, type Reserved, type StoredMirror } from './volume-plan.ts'
 
 /** A mirror as a tenant of the volume. Both `IfIdle` act only while the mirror is not in use, and return whether they did. */
 export type StoredFolder = {
@@ -122,7 +122,7 @@ export class Volume {
     if (maxBytes - this.#used() >= needed) return
     for (const entry of this.#entries.values()) this.#measure(entry)
     await this.#tidyUp(needed)
-    const { drop } = planRoom({ mirrors: this.#stored(), reserved: this.#reserved, maxBytes, needed, key, namespace })
+    const { drop } = planEviction({ mirrors: this.#stored(), reserved: this.#reserved, maxBytes, needed, key, namespace })
     for (const victim of drop) {
       const entry = this.#entries.get(victim)
       if (entry !== undefined && (await entry.folder.dropIfIdle())) this.#measure(entry)

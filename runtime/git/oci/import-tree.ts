@@ -30,7 +30,7 @@ const committer = 'cluster-sync <cluster-sync@localhost.invalid>'
 export async function importArtifact(wanted: Import, signal: AbortSignal): Promise<void> {
   const { folder, limits } = wanted
   const settings = ['fastimport.unpackLimit=1']
-  // Without deltas: neighbors in the archive seldom resemble each other, and a clean-up of the mirror finds those that do.
+  // Without deltas: neighbors in the archive rarely resemble each other, and a clean-up of the mirror finds those that do.
   const run: GitRun = { folder, args: ['fast-import', '--quiet', '--done', '--force', '--depth=0'], settings, timeoutMs }
   const child = startGit(run, limits)
   const failed = new AbortController()

@@ -12,7 +12,7 @@ import { Fault, type Reason } from '../../platform/fault.ts'
 import { isObject } from '../../platform/text/json.ts'
 import { parseBody } from '../../http/body.ts'
 import { readBytes, startCall } from '../../http/client.ts'
-import { wayTo } from '../credentials/api-call.ts'
+import { connectionOptions } from '../credentials/api-call.ts'
 import { requireCertificate } from '../remote/pem.ts'
 import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
@@ -150,8 +150,7 @@ export class Registry {
     const body = await readBytes(answer, maxBytes).catch((error: unknown) => {
       throw networkFault(error, this.#host)
     })
-    if (body === undefined)
-      throw new Fault('RepositoryTooLarge', `${this.#named} sent more than ${maxBytes / 1024} KiB where less is expected`)
+    if (body === undefined) throw new Fault('RepositoryTooLarge', `${this.#named} sent a response of more than ${maxBytes / 1024} KiB`)
     return body
   }
 
@@ -224,7 +223,7 @@ export class Registry {
       ...(authorization === undefined ? {} : { authorization }),
     }
     try {
-      const way = await wayTo(url, { caBundle: undefined, proxy: proxy?.url, addresses }, signal)
+      const way = await connectionOptions(url, { caBundle: undefined, proxy: proxy?.url, addresses }, signal)
       return await startCall(url, { ...way, ...this.#trust, method, headers, signal, idleMs }).answered
     } catch (error) {
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason
@@ -284,7 +283,7 @@ export function networkFault(error: unknown, host: string): Fault {
   if (error instanceof Fault) return error
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   const of = (reason: Reason, what: string): Fault => new Fault(reason, `${printable(host)} ${what}`, { cause: error })
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return of('GitHostUnknown', 'has no address')
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return of('GitHostUnknown', 'cannot be resolved')
   if (code === 'ECONNREFUSED') return of('GitConnectionRefused', 'refuses connections')
   if (code === 'ETIMEDOUT' || isTimeout(error)) return of('GitTimeout', 'did not answer in time')
   if (/CERT|SIGNATURE|ISSUER|ALTNAME/.test(code))

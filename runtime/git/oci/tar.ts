@@ -11,7 +11,7 @@ import { Fault } from '../../platform/fault.ts'
 export type TarFile = { path: RelativePath; isExecutable: boolean; size: number; content: AsyncIterable<Uint8Array> }
 
 const blockBytes = 512
-/** Of an extended header; the longest path that is accepted has 32 KiB. */
+/** Maximum size of an extended header; the longest path that is accepted has 32 KiB. */
 const maxExtendedBytes = 256 * 1024
 
 /**
@@ -153,7 +153,7 @@ function pathOf(name: string): string {
   return path
 }
 
-/** Of all files and folders: their paths stay in memory until the archive has been read. */
+/** Limit on the paths of all files and folders, which stay in memory until the archive has been read. */
 const maxNameCharacters = 8 * 1024 * 1024
 
 /** The names so far. git would silently replace a file by a folder of the same name. */
@@ -194,7 +194,7 @@ class Input {
     this.#chunks = bounded(chunks, 2 * maxBytes, maxBytes)
   }
 
-  /** Exactly so many bytes; undefined at the end. */
+  /** Returns exactly this many bytes; undefined at the end. */
   async take(bytes: number, taken = Buffer.alloc(bytes)): Promise<Buffer | undefined> {
     let at = 0
     for await (const piece of this.#upTo(bytes)) {

@@ -101,7 +101,7 @@ function isWhole(blob: Buffer): boolean {
   return true
 }
 
-/** A string of the protocol: four bytes of length, then so many bytes. */
+/** A string of the protocol: four bytes of length, then that many bytes. */
 function readString(bytes: Buffer, at: number): Buffer | undefined {
   if (at + 4 > bytes.length) return undefined
   const end = at + 4 + bytes.readUInt32BE(at)

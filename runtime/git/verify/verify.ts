@@ -57,8 +57,8 @@ async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring,
   if (objectId('tag', tag.bytes, format) !== tag.id) return rejected(name, 'does not match its ID in the mirror')
   const parsed = parseTag(tag.bytes, format)
   if (parsed.kind === 'refused') return rejected(name, parsed.why)
-  if (parsed.type !== 'commit') return rejected(name, `is of a ${printable(parsed.type)}, not of a commit`)
-  if (parsed.object !== commit) return rejected(name, `is of commit ${printable(parsed.object)}, not of ${commit}`)
+  if (parsed.type !== 'commit') return rejected(name, `points to a ${printable(parsed.type)}, not to a commit`)
+  if (parsed.object !== commit) return rejected(name, `points to commit ${printable(parsed.object)}, not to ${commit}`)
   // A tag with another name, moved here, would present an old commit as a new one.
   if (ref !== `refs/tags/${parsed.name}`) return rejected(name, `was signed as "${printable(parsed.name)}", not as "${printable(ref)}"`)
   return await verifySplit(name, parsed.split, keyring, options)
@@ -69,7 +69,7 @@ async function verifySplit(name: string, split: Split, keyring: Keyring, options
   if (split.kind === 'refused') return rejected(name, split.why)
   const { signed } = split
   const check = kindOf(signed.armor)
-  if (check === undefined) return rejected(name, 'carries a signature of another kind than PGP and SSH')
+  if (check === undefined) return rejected(name, 'carries a signature that is neither PGP nor SSH')
   const verified = await check(signed, keyring, options)
   return verified.kind === 'good' ? verified : rejected(name, verified.why)
 }
@@ -107,7 +107,7 @@ async function verifySsh({ payload, armor }: Signed, { sshKeys }: Keyring, optio
   const decoded = decodeSsh(armor)
   if (decoded.kind !== 'bytes') return bad(decoded.why)
   const made = signingKeyOf(decoded.bytes)
-  if (made === undefined) return bad('carries an SSH signature that is damaged')
+  if (made === undefined) return bad('carries a damaged SSH signature')
   const key = sshKeys.get(fingerprintOf(made))
   if (key === undefined) return bad(`is signed by SSH key ${fingerprintOf(made)}, which is not in the Secret`)
   const weakness = sshWeaknessOf(key)

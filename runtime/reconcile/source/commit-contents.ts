@@ -12,7 +12,7 @@ import { FairCache } from '../../platform/async/fair-cache.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { readRepository } from '../../git/remote/remote.ts'
 import { type CommitDiff, type DiffedPart, diffCommits } from '../../git/content/commit-diff.ts'
-import { type CommitWords, parseCommitWords } from '../../git/content/commit-words.ts'
+import { type CommitSummary, parseCommitSummary } from '../../git/content/commit-summary.ts'
 import { lineDiff } from '../../sync/plan/shown-diff.ts'
 import { maskSecrets } from '../../sync/plan/mask.ts'
 import type { FileDiff } from '../../sync/plan/preview.ts'
@@ -24,7 +24,7 @@ export type CommitChanges = { total: number; files: FileDiff[] }
 /** `sync` is a GatewaySync with these commits in its history. */
 export type CommitContents = {
   /** Undefined for a commit that cannot be read now. Rejects only with the signal's reason. */
-  words(sync: SyncOfMirror, commit: string, signal: AbortSignal): Promise<CommitWords | undefined>
+  words(sync: SyncOfMirror, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
   /**
    * Returns the changes in `commit` to what gateways receive, without secrets. Throws CommitGone, GitTimeout, TooManyRequests and the
    * faults of git.
@@ -49,16 +49,16 @@ const [maxWaitingWords, maxWaitingChanges] = [64, 7]
 type Options = { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock; timeoutMs?: number }
 
 export function createCommitContents({ mirrors, clock, timeoutMs = defaultTimeoutMs }: Options): CommitContents {
-  const words = new FairCache<Promise<CommitWords | undefined>>({ max: keptWords })
+  const words = new FairCache<Promise<CommitSummary | undefined>>({ max: keptWords })
   const missed = new FairCache<true>({ max: keptWords, ttlMs: againAfterMs, clock })
   const changes = new FairCache<Promise<CommitChanges>>({ max: keptChanges })
   const wordsLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingWords, clock })
   const changesLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingChanges, clock })
-  const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitWords | undefined> => {
+  const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitSummary | undefined> => {
     const [commit, limit] = [parseCommitHash(hash), deadline(timeoutMs)]
     const mirror = await mirrors.serving(sync, limit)
     await mirror.ensure(commit, limit)
-    return parseCommitWords(await mirror.rawObject('commit', commit, commit, limit))
+    return parseCommitSummary(await mirror.rawObject('commit', commit, commit, limit))
   }
   const readChanges = async (sync: SyncOfMirror, pair: { from: string; commit: string }): Promise<CommitChanges> => {
     const [from, commit, limit] = [parseCommitHash(pair.from), parseCommitHash(pair.commit), deadline(timeoutMs)]

@@ -5,7 +5,7 @@
 import type { Digest } from '../../api/artifact-revision.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { type CommitHash, isCommitHash } from '../../api/values.ts'
-import { digestNamed } from '../decide/artifact-digest.ts'
+import { artifactDigestOf } from '../decide/artifact-digest.ts'
 import type { Store } from '../store/store.ts'
 
 /** Returns the commits that any GatewaySync or report names. */
@@ -35,7 +35,7 @@ export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
 /** Returns the digest of the artifact that a commit was made from, if a status names both. */
 export function digestOfCommit(store: Pick<Store, 'syncs'>, commit: CommitHash): Digest | undefined {
   for (const { status } of store.syncs()) {
-    const digest = digestNamed(status, commit)
+    const digest = artifactDigestOf(status, commit)
     if (digest !== undefined) return digest
   }
   return undefined

@@ -54,7 +54,7 @@ type Options = {
 /**
  * Concurrent resolutions of a controller; each may run a git process. Allowing for remote hosts, a query over 5 s is slow. A wait for git
  * memory counts as well, so a namespace that waits that long is slow until its next quick resolution. Each waiting host of a namespace
- * makes the choice of the next one take longer, so their number is bounded.
+ * makes choosing the next one slower, so their number is bounded.
  */
 export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000, maxWaiting: 1_000 } as const
 
@@ -275,7 +275,7 @@ function lastResolutionOf(
     atMs,
     commit: 'commit' in source ? source.commit : before?.commit,
     hostAnswer,
-    // A GatewaySync that polls seldom counts shared failures too, and so backs off as long.
+    // A GatewaySync that rarely polls counts shared failures too, and so backs off as long.
     failures: fault === undefined ? 0 : Math.max(1 + (counted?.failures ?? 0), sharedFailures - earlierFailures),
     earlierFailures,
     fault,

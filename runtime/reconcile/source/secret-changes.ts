@@ -22,7 +22,7 @@ export type SecretUser = { key: SyncKey; namespace: string; secrets: readonly st
 
 type Deps = {
   readSecret: ReadSecret
-  /** Of one namespace, or all. */
+  /** Returns the users of Secrets of one namespace, or of all. */
   users(namespace?: string): Iterable<SecretUser>
   changed(key: SyncKey): void
   clock: Clock

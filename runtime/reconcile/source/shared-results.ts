@@ -14,7 +14,7 @@ export type HostAnswer = { startedMs: number; atMs: number } & (
 /** `failures`: consecutive, including this one. */
 export type SharedResult = HostAnswer & { failures: number }
 
-/** Faults that the host caused, so that everybody would get them. Others may have their cause in the namespace that asked, such as its share of memory. */
+/** Faults that the host caused, so every GatewaySync would get them. Others may be caused by the namespace of the query, such as its share of memory. */
 const faultsOfHosts: ReadonlySet<Reason> = new Set<Reason>([
   'RefNotFound',
   'PushNotVisible',

@@ -5,7 +5,7 @@ import { html } from 'hono/html'
 import type { ChangeEntry } from '../../fleet/sync-detail.ts'
 import type { SyncView } from '../../fleet/view.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
-import type { CommitWords } from '../../git/content/commit-words.ts'
+import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { FileDiff } from '../../sync/plan/preview.ts'
 import type { Action } from '../actions/action.ts'
 import { actionLink } from './action-pages.ts'
@@ -22,7 +22,7 @@ const openFiles = 8
 export type CommitPage = {
   sync: SyncView
   entry: ChangeEntry & { commit: string }
-  words: CommitWords | undefined
+  words: CommitSummary | undefined
   changes: CommitChanges | { failed: string } | undefined
   hidesLines: boolean
   /** The action to go back to this commit, if it applies and the user may perform it. */

@@ -5,7 +5,7 @@ import { html } from 'hono/html'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { shortCommit } from '../../api/values.ts'
 import { deadline } from '../../platform/clock.ts'
-import type { CommitWords } from '../../git/content/commit-words.ts'
+import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { FileDiff } from '../../sync/plan/preview.ts'
 import type { Html, PageContext } from './page.ts'
 import type { SyncKey } from './people.ts'
@@ -16,7 +16,7 @@ export type CommitChanges = { total: number; files: FileDiff[] }
 
 export type Commits = {
   /** Undefined if it cannot be read, or the GatewaySync does not exist. Rejects only with the signal's reason. */
-  words(sync: SyncKey, commit: string, signal: AbortSignal): Promise<CommitWords | undefined>
+  words(sync: SyncKey, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
   /** `pair`: commits of the GatewaySync's history. Throws Faults. */
   changes(sync: SyncKey, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
 }
@@ -29,8 +29,8 @@ export async function wordsOf(
   commits: Commits | undefined,
   sync: SyncKey,
   hashes: readonly (string | undefined)[],
-): Promise<ReadonlyMap<string, CommitWords>> {
-  const found = new Map<string, CommitWords>()
+): Promise<ReadonlyMap<string, CommitSummary>> {
+  const found = new Map<string, CommitSummary>()
   if (commits === undefined) return found
   const limit = deadline(wordsMs)
   await Promise.allSettled(
@@ -44,7 +44,7 @@ export async function wordsOf(
 
 /** Commit descriptions from the git host, and the history of the GatewaySync. */
 type DescribedCommits = {
-  words: ReadonlyMap<string, CommitWords>
+  words: ReadonlyMap<string, CommitSummary>
   history: readonly { commit?: string | undefined; at: string; outcome: string }[]
 }
 

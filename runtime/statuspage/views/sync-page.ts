@@ -6,7 +6,7 @@ import type { ChangeEntry, LocalChanges, Notice, SyncDetail } from '../../fleet/
 import type { RolloutView, SyncView } from '../../fleet/view.ts'
 import { durationMs } from '../../api/schema/fields.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
-import type { CommitWords } from '../../git/content/commit-words.ts'
+import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { Action } from '../actions/action.ts'
 import { actionLinks } from './action-pages.ts'
 import { actionWordsIn } from '../locales/action-texts.ts'
@@ -41,7 +41,7 @@ const maxChanges = 10
 export type SyncPage = {
   sync: SyncView
   detail: SyncDetail
-  commits: ReadonlyMap<string, CommitWords>
+  commits: ReadonlyMap<string, CommitSummary>
   /** The page of its gateways, from 1. */
   page: number
   /** The actions that the reader may perform. */
@@ -160,7 +160,7 @@ function rolloutOf({ level, summary, message, stages }: RolloutView, words: Text
 function historyOf(
   sync: SyncView,
   history: readonly ChangeEntry[],
-  { commits, isNew }: { commits: ReadonlyMap<string, CommitWords>; isNew: (message: string) => boolean },
+  { commits, isNew }: { commits: ReadonlyMap<string, CommitSummary>; isNew: (message: string) => boolean },
   { words, now }: PageContext,
 ): Html {
   const own = detailWordsIn(words.language)

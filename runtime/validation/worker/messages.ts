@@ -5,7 +5,7 @@ import type { ValidationMemory } from '../run/snapshot.ts'
 import type { Reason } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
-import type { GitAsked } from '../../git/command/relayed-git.ts'
+import type { GitRequest } from '../../git/command/relayed-git.ts'
 import type { ValidationRequest } from '../run/coverage.ts'
 
 /** `rest` requests the thread's state, before it is ended. */
@@ -14,7 +14,7 @@ export type ToIsolate = { kind: 'validate'; repository: Repository; request: Val
 /** `git`: the thread requests a git process. `fault`: reading the commit failed; `bug`: anything else was thrown. */
 export type FromIsolate =
   | { kind: 'ready' }
-  | { kind: 'git'; asked: GitAsked }
+  | { kind: 'git'; asked: GitRequest }
   | { kind: 'verdict'; verdict: Verdict }
   | { kind: 'rested'; memory: ValidationMemory }
   | { kind: 'fault'; reason: Reason; message: string }

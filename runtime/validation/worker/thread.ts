@@ -42,7 +42,7 @@ export class Thread {
   #answer = Promise.withResolvers<Answer>()
   /** Starts git for the namespace of the request. */
   #start: StartGit = startGit
-  #why = 'ended their thread'
+  #why = 'ended its thread'
   #isReady = false
   #isLate = false
 

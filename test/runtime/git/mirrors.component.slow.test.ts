@@ -121,7 +121,7 @@ void t.test('a path too deep or too long, or a file too large, is refused with t
   const long = add(`projects/${'n'.repeat(40_000)}`, small)
   for (const from of [null, first])
     t.equal(await told(long, from), 'RepositoryTooLarge: a path of the commit is longer than 32768 characters')
-  // Large files are not delta-compressed, because that takes more memory than git may have.
+  // Large files are not delta-compressed, because that takes more memory than git may use.
   repository.git('config', 'core.bigFileThreshold', '1m')
   const zeros = path.join(repository.folder, 'zeros')
   writeFileSync(zeros, '')

@@ -111,7 +111,7 @@ void t.test('findings, local changes and gateway problems are reported when they
   const { narrator, emitted } = start()
   const finding = { rule: 'lfs-pointer', path: 'projects/a', message: 'is a pointer' }
   const found = { ...synced, findings: [finding], scan: { problems: ['a bad resource'] } }
-  const remarks = ['projects/a: is a pointer (lfs-pointer)', 'the gateway says: a bad resource'].map((message) => ({
+  const remarks = ['projects/a: is a pointer (lfs-pointer)', 'the gateway reports: a bad resource'].map((message) => ({
     event: 'remark',
     target: 'plant',
     message,

@@ -86,7 +86,7 @@ void t.test('a helper that cannot be started is reported as such', async (t) => 
   matchObject(
     t,
     ofThread,
-    { reason: 'GitOutOfMemory', message: /more memory than git may have, or this machine permits no more threads/ },
+    { reason: 'GitOutOfMemory', message: /more memory than git may use, or this machine permits no more threads/ },
     'the system says the same of both',
   )
 })
@@ -169,7 +169,7 @@ void t.test('a git that cannot merge only small packs merges all packs', async (
     if (isThorough)
       await rejectsWith(t, local(['repack', '--geometric=2'], signal), {
         reason: 'ToolMissing',
-        message: 'this git is too old: it knows no --geometric',
+        message: 'this git is too old: it does not support --geometric',
       })
   }
 })

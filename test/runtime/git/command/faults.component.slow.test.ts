@@ -108,7 +108,7 @@ void t.test('a pack too large for the small memory share is fetched with the lar
   }
   t.equal(
     await openWith({ maxMemoryBytes: 41 * mebibyte })(),
-    'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large',
+    'GitOutOfMemory: a file or pack of this repository needs more memory than git may use small large',
   )
   t.equal(
     await openWith({ maxMemoryBytes: 1_024 * mebibyte, maxTogetherBytes: 30 * mebibyte }, 'large')(),

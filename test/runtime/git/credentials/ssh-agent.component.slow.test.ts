@@ -39,5 +39,5 @@ void t.test('an ssh-agent that has ended does not make the key invalid', async (
   const fault = asFault(
     await addKey(agent, { privateKey, passphrase: undefined, askProgram: '/bin/false' }, signal).catch((thrown) => thrown),
   )
-  t.strictSame([fault.reason, fault.message], ['GitKilled', 'ssh-agent was ended before it had the key of spec.git.auth.sshKey'])
+  t.strictSame([fault.reason, fault.message], ['GitKilled', 'ssh-agent was killed before it received the key of spec.git.auth.sshKey'])
 })

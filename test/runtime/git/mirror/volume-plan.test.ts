@@ -1,5 +1,5 @@
 import t from 'tap'
-import { planRoom, type StoredMirror } from '../../../../runtime/git/mirror/volume-plan.ts'
+import { planEviction, type StoredMirror } from '../../../../runtime/git/mirror/volume-plan.ts'
 
 const mirror = (key: string, bytes: number, namespaces: string[], usedAtMs: number, isBusy = false): StoredMirror => ({
   key,
@@ -52,14 +52,18 @@ void t.test('mirrors are dropped by use and namespace share when space is needed
     ],
   ]
   for (const [name, mirrors, needed, drop] of rows)
-    t.strictSame(planRoom({ mirrors, reserved: [], maxBytes: 100, needed, key: 'm', namespace: 'a' }), { drop }, name)
+    t.strictSame(planEviction({ mirrors, reserved: [], maxBytes: 100, needed, key: 'm', namespace: 'a' }), { drop }, name)
 })
 
 void t.test('running fetches count towards the share of their namespace', (t) => {
   const mirrors = [mirror('m', 0, ['a'], 9), mirror('x', 20, ['b'], 1), mirror('y', 20, ['b'], 2, true)]
   const facts = { mirrors, maxBytes: 100, needed: 30, key: 'm', namespace: 'a' }
-  t.strictSame(planRoom({ ...facts, reserved: [{ namespace: 'b', bytes: 45 }] }), { drop: ['x'] })
-  t.strictSame(planRoom({ ...facts, reserved: [{ namespace: 'c', bytes: 45 }] }), { drop: ['x'] }, 'of three, b holds more than its share')
-  t.strictSame(planRoom({ ...facts, needed: 60, reserved: [{ namespace: 'b', bytes: 45 }] }), { drop: [] }, 'a holds more than b')
+  t.strictSame(planEviction({ ...facts, reserved: [{ namespace: 'b', bytes: 45 }] }), { drop: ['x'] })
+  t.strictSame(
+    planEviction({ ...facts, reserved: [{ namespace: 'c', bytes: 45 }] }),
+    { drop: ['x'] },
+    'of three, b holds more than its share',
+  )
+  t.strictSame(planEviction({ ...facts, needed: 60, reserved: [{ namespace: 'b', bytes: 45 }] }), { drop: [] }, 'a holds more than b')
   t.end()
 })

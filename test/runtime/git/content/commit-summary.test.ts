@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseCommitWords } from '../../../../runtime/git/content/commit-words.ts'
+import { parseCommitSummary } from '../../../../runtime/git/content/commit-summary.ts'
 
 const raw = (author: string, message: string): Buffer => Buffer.from(`tree x\nauthor ${author}\ncommitter c <c@x> 1 +0000\n\n${message}`)
 
@@ -11,6 +11,6 @@ void t.test('the subject and author of a commit are parsed, without terminal con
     ['escapes', raw('J\u001b[1m <j@x> 1 +0000', 'a\u0007b'), { subject: 'a\uFFFDb', author: 'J\uFFFD[1m' }],
     ['no object', Buffer.from('nothing'), undefined],
   ]
-  for (const [name, bytes, expected] of rows) t.strictSame(parseCommitWords(bytes), expected, name)
-  t.equal(parseCommitWords(raw('a <a@x> 1 +0000', 'x'.repeat(500)))?.subject.length, 73)
+  for (const [name, bytes, expected] of rows) t.strictSame(parseCommitSummary(bytes), expected, name)
+  t.equal(parseCommitSummary(raw('a <a@x> 1 +0000', 'x'.repeat(500)))?.subject.length, 73)
 })

@@ -4,14 +4,14 @@
 import { printable } from '../../api/values.ts'
 
 /** Made printable, and cut to 72 and 40 characters. */
-export type CommitWords = { subject: string; author: string }
+export type CommitSummary = { subject: string; author: string }
 
 /** Longer ones are cut. In characters. */
 const maxSubject = 72
 const maxAuthor = 40
 
 /** Parses a commit as git stores it; undefined if both are missing. Never throws. */
-export function parseCommitWords(raw: Buffer): CommitWords | undefined {
+export function parseCommitSummary(raw: Buffer): CommitSummary | undefined {
   const text = raw.toString('utf8')
   const end = text.indexOf('\n\n')
   if (end < 0) return undefined
