@@ -38,6 +38,6 @@ export async function rulePages(): Promise<GeneratedFile[]> {
 }
 
 function rowOf(id: RuleId): string[] {
-  const { severity, title, why, fix, sure } = rules[id]
-  return [`\`${id}\``, severity, `${title} ${why}`, fix, sure]
+  const { severity, title, why, fix, evidence } = rules[id]
+  return [`\`${id}\``, severity, `${title} ${why}`, fix, evidence]
 }

@@ -116,8 +116,8 @@ async function openDirectory(folder: string, signal: AbortSignal): Promise<Input
 
 /** Returns InvalidConfiguration with the message if git does not have the ref, otherwise the error unchanged. */
 export async function missingRef(error: unknown, message: string): Promise<unknown> {
-  const { isSilentNo } = await import('../../git/command/git.ts')
-  return isSilentNo(error) ? new Fault('InvalidConfiguration', message, { cause: error }) : error
+  const { isSilentFailure } = await import('../../git/command/git.ts')
+  return isSilentFailure(error) ? new Fault('InvalidConfiguration', message, { cause: error }) : error
 }
 
 async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {

@@ -104,8 +104,9 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
     const modes = 'to see the resources of a gateway, add --mode <mode>'
     throw new Fault('InvalidConfiguration', `there is no rule "${name}"; ${meant} (${modes})`)
   }
-  const { severity, title, why, fix, sure } = rules[id]
-  if (format === 'json') return JSON.stringify({ rule: id, severity, title, why, fix, sure, fixable: fixable.includes(id) }, undefined, 2)
+  const { severity, title, why, fix, evidence } = rules[id]
+  if (format === 'json')
+    return JSON.stringify({ rule: id, severity, title, why, fix, evidence, fixable: fixable.includes(id) }, undefined, 2)
   return [
     `${id} (${severity === 'off' ? 'off unless a setting raises it' : severity})`,
     '',
@@ -113,7 +114,7 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
     '',
     `Impact:     ${plain(why)}`,
     `Fix:        ${plain(fix)}${isFixable(id)}`,
-    `Evidence:   ${plain(sure)}`,
+    `Evidence:   ${plain(evidence)}`,
     '',
     `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: ${docsPage('docs/reference/rules.md')}`,
   ].join('\n')

@@ -20,7 +20,7 @@ const timeoutMs = 600_000
 
 /**
  * The young generation does not grow, and the rest grows in small steps: 25 MiB less at 10,000 resources. From Node 26 on the middle compiler of V8
- * is good enough that the last one takes more time, and 10 MiB more, than a run wins by it; older ones have no other by default.
+ * is good enough that the last one takes more time, and 10 MiB more, than it saves in a run; older versions have no other by default.
  */
 const heapFlags = [
   '--semi-space-growth-factor=1',

@@ -99,7 +99,7 @@ function filesOf(folder: string): ResourceFiles {
   }
 }
 
-/** git takes a file for binary if so many of its first bytes hold a zero byte. */
+/** git treats a file as binary if this many bytes at its beginning contain a zero byte. */
 const binaryPrefix = 8_000
 
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }

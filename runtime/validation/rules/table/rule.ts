@@ -17,5 +17,5 @@ export type Rule = {
   /** What to do; also the `help` of each finding. */
   fix: string
   /** The kind of evidence, and the evidence itself. */
-  sure: `${'Documented' | 'Observed' | 'Reported' | 'By definition' | 'Assumed'}: ${string}`
+  evidence: `${'Documented' | 'Observed' | 'Reported' | 'By definition' | 'Assumed'}: ${string}`
 }
