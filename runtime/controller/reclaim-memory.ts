@@ -125,7 +125,7 @@ function openCollector(gc: typeof globalThis.gc): Collector | undefined {
 
 /** A collection takes about 20 ms with a thousand GatewaySyncs in use. */
 const minGarbageBytes = 8 * 1024 * 1024
-/** Of what is in use: the more that is, the longer a collection takes. */
+/** Share of the memory in use: the more is in use, the longer a collection takes. */
 const garbageShare = 0.3
 
 /** The heap of the process. */

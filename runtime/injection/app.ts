@@ -108,9 +108,9 @@ export function admissionApp(deps: AdmissionDeps): Hono {
   })
   app.all(mutatePath, (context) => {
     context.header('allow', 'POST')
-    return refuse(context, 405, 'this route takes POST')
+    return refuse(context, 405, 'this route accepts only POST')
   })
-  app.notFound((context) => refuse(context, 404, 'there is no such route'))
+  app.notFound((context) => refuse(context, 404, 'no such route'))
   app.onError((error, context) => {
     log.error({ reason: 'Unexpected', err: error }, 'admission failed')
     return problem(context, 500, 'admission failed')
@@ -191,7 +191,7 @@ export function parseReview(document: unknown): ReviewRequest {
   if (!parsed.success) return { kind: 'malformed', why: reviewMessage(parsed.issues[0]) }
   const { uid, namespace, object } = parsed.output.request
   const inside = v.safeParse(pod, object)
-  if (!inside.success) return { kind: 'other', uid, why: `the object is not a pod as expected: ${reviewMessage(inside.issues[0])}` }
+  if (!inside.success) return { kind: 'other', uid, why: `the object is not a valid pod: ${reviewMessage(inside.issues[0])}` }
   return { kind: 'pod', uid, namespace, pod: inside.output }
 }
 

@@ -148,12 +148,12 @@ export function agentResources(installed: ControllerSettings['agent'], spec: Age
 }
 
 function usable(resources: Resources): AgentResources {
-  if (exceeds(resources)) return { resources: {}, warnings: ['a request exceeds its limit; not used'] }
+  if (exceeds(resources)) return { resources: {}, warnings: ['a request exceeds its limit, so no value is used'] }
   const [requests, limits] = [resources.requests, resources.limits].map((given) => given && only(given))
   const foreign = [resources.requests, resources.limits].flatMap((given) =>
     Object.keys(given ?? {}).filter((name) => !isUsable(given, name)),
   )
-  const warnings = [...new Set(foreign)].map((name) => `${name} is not used; there are: ${known.join(', ')}`)
+  const warnings = [...new Set(foreign)].map((name) => `${name} is not supported; use ${known.join(', ')}`)
   return { resources: { ...(requests && { requests }), ...(limits && { limits }) }, warnings }
 }
 

@@ -24,7 +24,7 @@ export type InjectionSettings = {
 /** The GatewaySync that a pod follows, as far as known. */
 export type FoundSync =
   | { kind: 'found'; name: string; spec: unknown }
-  /** The pod names one that does not exist. `ambiguous`: it names none, and its namespace has `count`, which is not one. */
+  /** The pod names one that does not exist. `ambiguous`: it names none, and its namespace has `count` instead of one. */
   | { kind: 'missing'; name: string }
   | { kind: 'ambiguous'; count: number }
   /** It belongs to another installation. */
@@ -58,7 +58,7 @@ export function namedSync(pod: Pod): string | undefined {
 export function whyUnchanged(pod: Pod): string | undefined {
   if (pod.metadata.annotations?.[podAnnotations.inject] !== 'true') return `the pod is not annotated ${podAnnotations.inject}: "true"`
   const present = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
-  return present.some(({ name }) => name === agentContainerName) ? 'the pod has its agent' : undefined
+  return present.some(({ name }) => name === agentContainerName) ? 'the pod already has an agent' : undefined
 }
 
 /** Returns the JSON patch that gives a pod exactly one agent, and the warnings about it. Idempotent. Never throws. */
@@ -146,7 +146,7 @@ function readSync(sync: Exclude<FoundSync, { kind: 'foreign' }>): ReadSync {
     }
   }
   if (sync.kind === 'unknown') return { name: sync.name, spec: undefined, warning: `the GatewaySync could not be read: ${sync.why}` }
-  const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; until then the agent follows the only one, once there is exactly one`
+  const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; otherwise the agent waits until there is exactly one`
   return { name: undefined, spec: undefined, warning }
 }
 

@@ -136,7 +136,7 @@ function mountOf(pod: Pod, name: string): DataVolume {
     return {
       kind: 'found',
       mount: { name, mountPath: defaultDataDir },
-      warning: `${who} the data volume "${name}"; its root is taken for the data directory`,
+      warning: `${who} the data volume "${name}"; the agent uses its root as the data directory`,
     }
   }
   // A part of the data directory is not enough: subPath can rename folders, so the layout of the rest of the volume is unknown, and the

@@ -11,7 +11,7 @@ import { linesOf } from '../http/lines.ts'
 import {
   AnswerTooLarge,
   createTransport,
-  ServerAway,
+  ServerUnreachable,
   type Transport,
   type TransportAnswer,
   type TransportOptions,
@@ -217,7 +217,7 @@ async function* watch<Kind extends KubeObject>(
     if (error instanceof Silence) return
     // A list shows whether the object is really that large.
     if (error instanceof RangeError) throw new AnswerTooLarge(what, transport.maxAnswerBytes)
-    throw error instanceof Fault ? error : new ServerAway(`${what}: ${causeOf(error)}`, error)
+    throw error instanceof Fault ? error : new ServerUnreachable(`${what}: ${causeOf(error)}`, error)
   }
 }
 
@@ -250,7 +250,7 @@ async function requireVersion(ask: Ask, signal: AbortSignal): ReturnType<Kube['r
   const { major, minor, gitVersion } = await ask<VersionInfo>('GET', '/version', signal)
   // Providers add suffixes: minor "30+", gitVersion "v1.30.3-eks-a1b2c3".
   if (Number.parseInt(major, 10) === 1 && Number.parseInt(minor, 10) < oldestMinor) {
-    throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator needs 1.${oldestMinor} or newer`)
+    throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator requires 1.${oldestMinor} or newer`)
   }
   return gitVersion
 }
@@ -291,5 +291,5 @@ function faultOf(status: number, text: string, what: string): Fault {
     // Not every proxy answers with a Status.
   }
   const said = `${what}: ${status} ${message}`
-  return awayStatuses.has(status) ? new ServerAway(said) : new Fault(reasonByStatus.get(status) ?? 'ApiUnavailable', said)
+  return awayStatuses.has(status) ? new ServerUnreachable(said) : new Fault(reasonByStatus.get(status) ?? 'ApiUnavailable', said)
 }

@@ -6,7 +6,7 @@ import { type Clock, pause, spreadBackoffMs } from '../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Kube } from './client.ts'
-import { AnswerTooLarge, ServerAway } from './transport.ts'
+import { AnswerTooLarge, ServerUnreachable } from './transport.ts'
 import type { KubeObject, ObjectKey, ResourceType } from './types.ts'
 
 /** Which objects are watched, and what is kept of each. */
@@ -21,7 +21,7 @@ export type WatchedSet<Item, Kind extends KubeObject = KubeObject> = {
 
 /** The consumer's callbacks. A handler that throws is called again for the same object after the next list. */
 export type WatchHandlers<Item> = {
-  /** False: the consumer does not keep the object, so it is not remembered here either, and the next list delivers it again. */
+  /** Returns false if the consumer does not keep the object. Then it is not remembered here either, and the next list delivers it again. */
   upsert(key: ObjectKey, item: Item): unknown
   remove(key: ObjectKey): void
   /** Called after each list: every existing object has been passed to `upsert`, and deleted ones to `remove`. */
@@ -103,7 +103,7 @@ export async function runListWatch<Item, Kind extends KubeObject>(
       const fault = asFault(error)
       const lasted = clock.monotonicMs() - startedMs > goodWatchMs
       failures = lasted ? 1 : failures + 1
-      refusals = (lasted ? 0 : refusals) + (fault instanceof ServerAway ? 0 : 1)
+      refusals = (lasted ? 0 : refusals) + (fault instanceof ServerUnreachable ? 0 : 1)
       // A cut connection can resume: everything is listed again only when the server has dropped the version,
       // an event was too large, or a handler threw.
       const canResume = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && !(fault instanceof AnswerTooLarge)

@@ -43,7 +43,7 @@ export class AnswerTooLarge extends Fault {
  * The API server did not answer: the connection failed, or it or a proxy reports that it is unavailable. Earlier state, such as the version
  * that a watch resumes from, stays valid.
  */
-export class ServerAway extends Fault {
+export class ServerUnreachable extends Fault {
   constructor(message: string, cause?: unknown) {
     super('ApiUnavailable', message, { cause })
   }
@@ -101,7 +101,7 @@ export function createTransport(config: KubeConfig, options: TransportOptions): 
   }
   const faultOf = (what: string, error: unknown, signal: AbortSignal, late?: string): Fault => {
     signal.throwIfAborted()
-    return error instanceof Fault ? error : new ServerAway(`${what}: ${late ?? causeOf(error)}`, error)
+    return error instanceof Fault ? error : new ServerUnreachable(`${what}: ${late ?? causeOf(error)}`, error)
   }
 
   return {

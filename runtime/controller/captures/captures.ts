@@ -8,14 +8,23 @@ import { takeChanges } from '../../capture/submit/take.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../content/protocol/protocol.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
-import { answers, captureBranch, isTooSoon, ofRepository } from '../../reconcile/decide/capture.ts'
+import { answers, captureBranch, isTooSoon, forRepository } from '../../reconcile/decide/capture.ts'
 import { type CaptureEntry, cutToFit } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import { type GatewaySyncRecord, syncKey, type SyncKey } from '../../reconcile/store/records.ts'
 import type { OpenHostApi } from '../../git/api/host-api.ts'
-import { acceptOffer, type Asked, askedBy, followedBranch, isOver, waitingFor, type WorkDeps, workOf } from './asked-captures.ts'
+import {
+  acceptOffer,
+  type RequestedCapture,
+  requestOf,
+  followedBranch,
+  isOver,
+  waitingFor,
+  type WorkDeps,
+  workOf,
+} from './requested-captures.ts'
 import { createPullRequests, type PullRequests, type Pushed } from './pull-requests.ts'
 import { specOf } from '../../api/schema/spec-of.ts'
 
@@ -36,7 +45,7 @@ const timeoutMs = 300_000
 const slowAfterMs = 30_000
 /**
  * Concurrent captures, each of another GatewaySync; each may hold 3 MiB of contents and a git process. A slow git host holds one for minutes:
- * namespaces whose last capture was slow have one each of two, and leave two to the others.
+ * namespaces whose last capture was slow get one slot each, two in total, and leave two to the others.
  */
 export const captureSlots = { total: 4, reserve: 1, perKey: 2, slowAfterMs } as const
 
@@ -57,7 +66,7 @@ export class Captures {
   offered({ namespace, name }: { namespace: string; name: string }, pod: string, offer: CaptureOffer): CaptureAnswer | undefined {
     const term = this.#term
     if (term === undefined) return undefined
-    const asked = askedBy(this.#deps.store, { namespace, name }, pod, offer)
+    const asked = requestOf(this.#deps.store, { namespace, name }, pod, offer)
     if (asked === undefined) return { answer: 'done' }
     const key = syncKey(namespace, name)
     const known = this.#entries.of(key, asked.record)
@@ -108,7 +117,7 @@ export class Captures {
   }
 
   /** Returns the answer that the gateway's last entry, or its age, gives; undefined: the offer is new. */
-  #answerOf(known: readonly CaptureEntry[], key: SyncKey, asked: Asked, offer: CaptureOffer): 'done' | 'later' | undefined {
+  #answerOf(known: readonly CaptureEntry[], key: SyncKey, asked: RequestedCapture, offer: CaptureOffer): 'done' | 'later' | undefined {
     const now = this.#deps.clock.now()
     const last = known.find((entry) => entry.pod === asked.pod)
     if (last !== undefined && answers(last, offer)) {
@@ -120,7 +129,7 @@ export class Captures {
   }
 
   /** Answers an offer that does not need its own commit: one without files, or with changes that another gateway has pushed. */
-  #answerWithout(known: readonly CaptureEntry[], asked: Asked, offer: CaptureOffer): 'done' | undefined {
+  #answerWithout(known: readonly CaptureEntry[], asked: RequestedCapture, offer: CaptureOffer): 'done' | undefined {
     if (offer.files === 0) {
       this.#keep(asked, { ...this.#base(asked, offer), state: 'Nothing' })
       return 'done'
@@ -134,7 +143,7 @@ export class Captures {
   }
 
   async #capture(
-    asked: Asked,
+    asked: RequestedCapture,
     offer: CaptureOffer,
     edits: AcceptedEdit[],
     { signal, ending }: { signal: AbortSignal; ending: AbortSignal },
@@ -154,7 +163,7 @@ export class Captures {
     }
   }
 
-  #fail(asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] {
+  #fail(asked: RequestedCapture, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] {
     const { state, reason, message } = failureOf(asked, error, this.#deps.log)
     const failed = { ...this.#base(asked, offer), changesDigest: offer.digest, state, reason, message }
     this.#keep(asked, { ...failed, ...(branch === undefined ? {} : { branch }) })
@@ -162,12 +171,12 @@ export class Captures {
   }
 
   /** Returns the fields common to all results of an offer. */
-  #base({ pod, gateway }: Asked, { request, files, commit: baseCommit, skipped, skippedFiles }: CaptureOffer) {
+  #base({ pod, gateway }: RequestedCapture, { request, files, commit: baseCommit, skipped, skippedFiles }: CaptureOffer) {
     const at = timestamp(this.#deps.clock.now())
     return { pod, gateway, request, files, baseCommit, ...(skippedFiles === 0 ? {} : { skipped, skippedFiles }), at }
   }
 
-  #keep({ record }: Asked, reported: CaptureEntry): void {
+  #keep({ record }: RequestedCapture, reported: CaptureEntry): void {
     this.#entries.note(record, reported)
     this.#deps.captured(reported.state)
     const key = syncKey(record.namespace, record.name)
@@ -206,7 +215,7 @@ function openPullRequests(deps: Deps, entries: CaptureEntries, signal: AbortSign
 }
 
 /** Logs an error and returns the failure for the entry. */
-function failureOf({ record: { namespace, name }, pod }: Asked, error: unknown, log: Log) {
+function failureOf({ record: { namespace, name }, pod }: RequestedCapture, error: unknown, log: Log) {
   const fault = asFault(error)
   const { reason, message } = fault
   if (reason === 'Unexpected') log.error({ namespace, name, pod, err: error }, 'capture failed unexpectedly')
@@ -258,7 +267,7 @@ class CaptureEntries {
   of(key: SyncKey, record: GatewaySyncRecord): CaptureEntry[] {
     const fresh = this.known(key)
     const pods = new Set(fresh.map(({ pod }) => pod))
-    const reported = ofRepository(record.status.capture, specOf(record)?.git.repo)
+    const reported = forRepository(record.status.capture, specOf(record)?.git.repo)
     return [...(reported?.gateways ?? []).filter(({ pod }) => !pods.has(pod)), ...fresh]
   }
 

@@ -3,7 +3,7 @@
  * that does not answer is retried for 15 minutes.
  */
 import { openPullRequest } from '../../capture/pull-request/open.ts'
-import { pullRequestWords, readCaptured } from '../../capture/pull-request/text.ts'
+import { writePullRequestText, readCaptured } from '../../capture/pull-request/text.ts'
 import { type Clock, deadline } from '../../platform/clock.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
@@ -151,7 +151,7 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
   const token = secretRef === undefined ? {} : { secretRef: { name: secretRef.name, key: secretRef.key } }
   const api = await hostApi(namespace, { ...git, auth: capture.auth }, { ...token, field: 'spec.capture.api' }, signal)
   const asked = { provider: capture.api.provider, apiBaseURL: capture.api.apiBaseURL, branch, base }
-  const opened = await openPullRequest(api, asked, (maxText) => pullRequestWords(summary, maxText), signal)
+  const opened = await openPullRequest(api, asked, (maxText) => writePullRequestText(summary, maxText), signal)
   if (opened.kind === 'open') return { url: opened.url, how: { kind: 'sent' } }
   if (opened.kind === 'later') return { how: { kind: 'again', fault: opened.fault, afterMs: opened.afterMs } }
   return { how: { kind: 'never', fault: opened.fault } }

@@ -31,7 +31,7 @@ export async function changeSync(
   let record = store.sync(key.namespace, key.name)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      record ??= await readAnew(kube, key, signal)
+      record ??= await readCurrent(kube, key, signal)
       const { metadata, ...patch } = change(record)
       const body = { ...patch, metadata: { ...metadata, resourceVersion: record.resourceVersion } }
       const options = fieldManager === undefined ? {} : { fieldManager }
@@ -48,7 +48,7 @@ export async function changeSync(
 }
 
 /** Throws NotFound, ApiUnavailable. */
-export async function readAnew(
+export async function readCurrent(
   kube: Pick<Kube, 'listPages'>,
   key: { namespace: string; name: string },
   signal: AbortSignal,

@@ -50,7 +50,10 @@ export class AgentBindings {
       workers: 1,
       reconcile: async (namespace, signal) => ({ wakeAfterMs: await this.#reconcile(namespace, signal) }),
       failed: (namespace, error) =>
-        deps.log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
+        deps.log.warn(
+          { namespace, reason: asFault(error).reason, message: asFault(error).message },
+          'the RoleBinding of agents was not written',
+        ),
     })
   }
 

@@ -30,7 +30,7 @@ import type { Captures } from '../captures/captures.ts'
 import { openRequestId, loggedSteps, logChanges } from './leader-log.ts'
 import { reportPodTroubles } from '../cluster/pod-events.ts'
 import { specOf } from '../../api/schema/spec-of.ts'
-import { readAnew } from '../cluster/change-sync.ts'
+import { readCurrent } from '../cluster/change-sync.ts'
 import { openAgentBindings } from './agent-bindings.ts'
 
 /** Collaborators of a leader during one term. */
@@ -78,7 +78,7 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const { store, clock, log, metrics } = deps
   const reconcileOne = (key: SyncKey, own: AbortSignal) =>
     measured(clock, metrics.reconciled, own, () => retryOnConflict(deps, key, own, () => reconcile(reconcileDeps, key, own)))
-  const failed = (key: SyncKey, error: unknown): void => logFailedPass({ store, log }, key, error)
+  const failed = (key: SyncKey, error: unknown): void => logFailedReconcile({ store, log }, key, error)
   const queue: Queue = new Queue({ clock, workers, reconcile: reconcileOne, failed, depth: metrics.queued, waited: metrics.waited })
   const hosts = new FairLimiter({ ...hostSlots, clock })
   const resolutions = new Resolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
@@ -230,7 +230,7 @@ function openCommitStatuses({ hostApi, store, events, clock, log, metrics }: Lea
   )
 }
 
-function logFailedPass({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: SyncKey, error: unknown): void {
+function logFailedReconcile({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: SyncKey, error: unknown): void {
   const { reason, message } = asFault(error)
   const [namespace = '', name = ''] = key.split('/')
   const record = store.sync(namespace, name)
@@ -255,7 +255,7 @@ async function retryOnConflict<Result>(
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
       const [namespace = '', name = ''] = key.split('/')
-      store.updateSync(await readAnew(statusKube, { namespace, name }, signal))
+      store.updateSync(await readCurrent(statusKube, { namespace, name }, signal))
     }
   }
 }

@@ -52,7 +52,7 @@ export class OidcProvider implements Provider {
   constructor(settings: OidcSettings, deps: Deps) {
     this.#settings = settings
     this.#deps = deps
-    this.#warn = createSparingWarnings('the identity provider failed', deps)
+    this.#warn = createLimitedWarnings('the identity provider failed', deps)
   }
 
   async begin(): ReturnType<Provider['begin']> {
@@ -70,7 +70,7 @@ export class OidcProvider implements Provider {
       })
       return { url: url.href, attempt }
     } catch (error) {
-      this.#failed('what it says of itself', error)
+      this.#failed('provider metadata', error)
       return undefined
     }
   }
@@ -179,7 +179,7 @@ const everyMs = 60_000
  * ones. `subject`: what the warning is about, from a small set; warnings with the same subject share the limit. `message` is the log
  * message.
  */
-export function createSparingWarnings(
+export function createLimitedWarnings(
   message: string,
   { clock, log }: { clock: Pick<Clock, 'monotonicMs'>; log: Pick<Log, 'warn'> },
 ): (subject: string, detail: string) => void {

@@ -9,7 +9,7 @@ import type { ClusterSync, ClusterView } from '../../fleet/view.ts'
 import { createKube, type Kube } from '../../kube/client.ts'
 import { runListWatch } from '../../kube/list-watch.ts'
 import { remoteKubeconfig } from '../../kube/remote-kubeconfig.ts'
-import { ServerAway } from '../../kube/transport.ts'
+import { ServerUnreachable } from '../../kube/transport.ts'
 import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type Clock, deadline, pause, timestamp, unlessAborted } from '../../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../../platform/fault.ts'
@@ -28,9 +28,9 @@ const [pageSize, pagesAtOnce] = [25, 2]
 const maxAnswerBytes = 2 * 1024 * 1024
 /** How often a mounted kubeconfig is read. */
 const rereadMs = 5_000
-/** When a watch is opened again without an answer: a bookmark comes every minute. */
+/** How long a watch may be silent before it is reopened: a bookmark comes every minute. */
 const silenceMs = 90_000
-/** For the head of an answer. */
+/** Timeout for the response headers. */
 const openTimeoutMs = 10_000
 /** Maximum characters of a message of another API server. */
 const maxMessage = 300
@@ -73,13 +73,13 @@ type ClusterDeps = Deps & { inTurn: ReturnType<typeof pLimit>; share: number; ch
 class OtherCluster {
   readonly #deps: ClusterDeps
   readonly #settings: ClusterSettings
-  /** Of the last complete list, with all changes since. */
+  /** The last complete list, with all changes since. */
   #syncs: ReadonlyMap<string, ClusterSync> = new Map()
   #isListed = false
   #truncated = false
   #seenAt: string | undefined
   #failure: ClusterView['failure']
-  /** In a row. */
+  /** Consecutive failures. */
   #interruptions = 0
 
   constructor(deps: ClusterDeps, settings: ClusterSettings) {
@@ -169,7 +169,7 @@ class OtherCluster {
     this.#interruptions = 0
     if (this.#failure === undefined) return
     this.#failure = undefined
-    log.info({ component: 'status-page', name: this.#settings.name }, 'another cluster is read again')
+    log.info({ component: 'status-page', name: this.#settings.name }, 'another cluster can be read again')
     changed()
   }
 
@@ -229,7 +229,7 @@ function observed(kube: Kube, { inTurn, share, listing, seen }: Observer): Kube 
           yield event
         }
       } catch (error) {
-        if (late.signal.aborted && !signal.aborted) throw new ServerAway(`no answer within ${openTimeoutMs / 1000} s`, error)
+        if (late.signal.aborted && !signal.aborted) throw new ServerUnreachable(`no answer within ${openTimeoutMs / 1000} s`, error)
         throw error
       }
     },
@@ -243,7 +243,7 @@ async function requireAnswer(kube: Pick<Kube, 'requireVersion'>, signal: AbortSi
     await kube.requireVersion(stop)
   } catch (error) {
     signal.throwIfAborted()
-    if (stop.aborted) throw new ServerAway(`no answer within ${openTimeoutMs / 1000} s`, error)
-    if (error instanceof ServerAway) throw error
+    if (stop.aborted) throw new ServerUnreachable(`no answer within ${openTimeoutMs / 1000} s`, error)
+    if (error instanceof ServerUnreachable) throw error
   }
 }

@@ -118,7 +118,7 @@ const perMinute = 10
 /** Maximum characters of the annotation. */
 const maxBy = 128
 
-/** Returns the `doing` of the status page. */
+/** Returns the actions of the status page. */
 export function createPageActions({ access, formKeys, events, log, ...deps }: PageActionDeps): Doing {
   const pace = new RateLimiterMemory({ keyPrefix: '', points: perMinute, duration: 60 })
   return {

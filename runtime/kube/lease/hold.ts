@@ -48,17 +48,17 @@ class Holding {
   readonly #options: LeaseOptions
   readonly #observer: LeaseObserver
   readonly #times: ReturnType<typeof timesOf>
-  #turnedMs: number
+  #lastTickMs: number
   #failingSinceMs: number | undefined
-  #now = new AbortController()
-  #proof = Promise.withResolvers<void>()
+  #renewNow = new AbortController()
+  #renewed = Promise.withResolvers<void>()
 
   constructor(deps: LeaseDeps, options: LeaseOptions, observer: LeaseObserver) {
     this.#deps = deps
     this.#options = options
     this.#observer = observer
     this.#times = timesOf(options)
-    this.#turnedMs = deps.clock.monotonicMs()
+    this.#lastTickMs = deps.clock.monotonicMs()
   }
 
   async run(taken: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> {
@@ -66,33 +66,33 @@ class Holding {
   }
 
   async confirm(signal: AbortSignal): Promise<void> {
-    this.#turn()
-    while (this.#failingSinceMs !== undefined) await unlessAborted(this.#proof.promise, signal)
+    this.#detectPause()
+    while (this.#failingSinceMs !== undefined) await unlessAborted(this.#renewed.promise, signal)
     signal.throwIfAborted()
   }
 
   async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pause(this.#deps.clock, beatMs, signal)
-      this.#turn()
+      this.#detectPause()
     }
   }
 
   /** Detects that the process was paused. */
-  #turn(): void {
+  #detectPause(): void {
     const atMs = this.#deps.clock.monotonicMs()
-    if (atMs - this.#turnedMs > this.#times.answerWithinMs * pausedAfter) {
+    if (atMs - this.#lastTickMs > this.#times.answerWithinMs * pausedAfter) {
       this.#failingSinceMs = atMs
-      this.#now.abort()
+      this.#renewNow.abort()
     }
-    this.#turnedMs = atMs
+    this.#lastTickMs = atMs
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#observer.next(this.#times.renewEveryMs, signal)
       const lease = this.#observer.lease()
-      if (isAsked(lease) || holderOf(lease)?.identity !== this.#options.identity) this.#now.abort()
+      if (isAsked(lease) || holderOf(lease)?.identity !== this.#options.identity) this.#renewNow.abort()
     }
   }
 
@@ -101,9 +101,9 @@ class Holding {
     const { renewWithinMs, renewEveryMs } = this.#times
     let [version, renewedMs]: [string, number] = [takenVersion, atMs]
     while (!signal.aborted) {
-      await pause(clock, renewEveryMs, AbortSignal.any([signal, this.#now.signal]))
+      await pause(clock, renewEveryMs, AbortSignal.any([signal, this.#renewNow.signal]))
       if (signal.aborted) return
-      this.#now = new AbortController()
+      this.#renewNow = new AbortController()
       const startedMs = clock.monotonicMs()
       const leftMs = renewedMs + renewWithinMs - startedMs
       if (leftMs <= 0) return lose('the Lease could not be renewed in time')
@@ -112,8 +112,8 @@ class Holding {
         if (next === undefined) return lose('the Lease has another holder')
         ;[version, renewedMs] = [next, startedMs]
         if (this.#failingSinceMs !== undefined && this.#failingSinceMs <= startedMs) this.#failingSinceMs = undefined
-        this.#proof.resolve()
-        this.#proof = Promise.withResolvers()
+        this.#renewed.resolve()
+        this.#renewed = Promise.withResolvers()
       } catch (error) {
         if (signal.aborted) return
         log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'the Lease was not renewed')

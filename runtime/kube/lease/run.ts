@@ -22,7 +22,7 @@ import { createLeaseObserver, watchLease, type LeaseObserver } from './observer.
 import { leaseAnnotations } from '../../api/names.ts'
 
 /** Delay before the next attempt, with jitter so that replicas which failed together do not return together. */
-const againMs = { least: 800, spread: 400 }
+const retryDelayMs = { least: 800, spread: 400 }
 
 /**
  * Calls `lead` while the Lease is held; the signal of `lead` aborts when the Lease is lost. Returns when `signal` aborts, after `lead` has
@@ -48,7 +48,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
     } finally {
       observer.leads(false)
     }
-    await pause(clock, againMs.least + againMs.spread * clock.random(), signal)
+    await pause(clock, retryDelayMs.least + retryDelayMs.spread * clock.random(), signal)
   }
   await watching
 }
@@ -81,11 +81,11 @@ async function take(
   }
 }
 
-/** The watch shows a healthy Lease every two seconds; after this long without, it is read. */
+/** The watch shows a healthy Lease every two seconds; the Lease is read if the watch shows nothing for this long. */
 const unseenMs = 6_000
 const pollIntervalMs = 1_000
-/** How long to wait before querying an unreachable holder again that has answered: each query costs API calls. */
-const leaveAloneMs = { first: 1_000, most: 15_000 }
+/** Delay before an unreachable holder that answered through the Lease is queried again: each query costs API calls. */
+const requeryDelayMs = { first: 1_000, most: 15_000 }
 /** Multiple of the promised answer time that a holder gets: one that does not respond may only be slow. */
 const patience = { gone: 1, silent: 3 }
 /** After this long in contact a holder counts as reachable again, and the query delay is reset. */
@@ -118,7 +118,7 @@ async function standBy(deps: LeaseDeps, options: LeaseOptions, observer: LeaseOb
       return { lease: asked }
     answered = clock.monotonicMs() - startedMs > goodContactMs ? 1 : answered + 1
     log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is alive, but cannot be reached from here')
-    await untilOccasion(deps, observer, holder, signal, backoffMs(answered, leaveAloneMs.first, leaveAloneMs.most, clock.random()))
+    await untilCheckDue(deps, observer, holder, signal, backoffMs(answered, requeryDelayMs.first, requeryDelayMs.most, clock.random()))
   }
 }
 
@@ -133,7 +133,7 @@ async function untilUnanswered(
   const { identity, address, answersWithinMs } = holder
   const own = new AbortController()
   const ending = AbortSignal.any([signal, own.signal])
-  const occasion = untilOccasion(deps, observer, holder, ending).then(() => undefined)
+  const occasion = untilCheckDue(deps, observer, holder, ending).then(() => undefined)
   const canBeAsked = contact !== undefined && address !== undefined && answersWithinMs !== undefined
   const lost = canBeAsked ? contact({ identity, address }, ending) : occasion
   try {
@@ -141,13 +141,13 @@ async function untilUnanswered(
     signal.throwIfAborted()
     return how
   } finally {
-    own.abort(new Error('another question'))
+    own.abort(new Error('the check is over'))
     await Promise.all([occasion, lost])
   }
 }
 
 /** Settles when the Lease seems free or has another holder, when it has not been observed for 6 s, or after `atMostMs`. */
-async function untilOccasion(
+async function untilCheckDue(
   { clock }: LeaseDeps,
   observer: LeaseObserver,
   holder: Holder,

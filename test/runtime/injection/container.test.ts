@@ -130,15 +130,15 @@ void t.test('a pod with the QoS class Guaranteed keeps it', async (t) => {
 
 void t.test('resources that the API server would reject are ignored', async (t) => {
   const cases: [object, object, string[]][] = [
-    [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, settings.agent.resources, ['a request exceeds its limit; not used']],
+    [
+      { requests: { memory: '1Gi' }, limits: { memory: '512Mi' } },
+      settings.agent.resources,
+      ['a request exceeds its limit, so no value is used'],
+    ],
     [{ requests: { cpu: 1 }, limits: { cpu: '1000m' } }, { requests: { cpu: 1 }, limits: { cpu: '1000m' } }, []],
     [{ requests: { memory: '1G' } }, { requests: { memory: '1G' } }, []],
-    [
-      { limits: { gpus: 1, memory: '1Gi' } },
-      { limits: { memory: '1Gi' } },
-      ['gpus is not used; there are: cpu, memory, ephemeral-storage'],
-    ],
-    [{ limits: { memory: '-1Gi' } }, { limits: {} }, ['memory is not used; there are: cpu, memory, ephemeral-storage']],
+    [{ limits: { gpus: 1, memory: '1Gi' } }, { limits: { memory: '1Gi' } }, ['gpus is not supported; use cpu, memory, ephemeral-storage']],
+    [{ limits: { memory: '-1Gi' } }, { limits: {} }, ['memory is not supported; use cpu, memory, ephemeral-storage']],
   ]
   for (const [resources, expected, warnings] of cases) {
     const result = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources } } })

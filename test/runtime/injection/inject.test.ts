@@ -53,7 +53,7 @@ void t.test('the patch changes only fields of the agent', async (t) => {
 
 void t.test('injection is idempotent', async (t) => {
   const { pod } = inject(chartPod())
-  t.strictSame(injectAgent(v.parse(podSchema, pod), settings, plant), { kind: 'unchanged', why: 'the pod has its agent' })
+  t.strictSame(injectAgent(v.parse(podSchema, pod), settings, plant), { kind: 'unchanged', why: 'the pod already has an agent' })
 })
 
 void t.test('a pod that does not request injection stays unchanged', async (t) => {

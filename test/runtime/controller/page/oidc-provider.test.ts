@@ -2,12 +2,12 @@
  * Rate limiting of warnings that outsiders can cause.
  */
 import t from 'tap'
-import { createSparingWarnings } from '../../../../runtime/controller/page/oidc-provider.ts'
+import { createLimitedWarnings } from '../../../../runtime/controller/page/oidc-provider.ts'
 
 void t.test('each subject is logged once a minute, with the number of suppressed warnings', (t) => {
   const lines: unknown[] = []
   let nowMs = 0
-  const warn = createSparingWarnings('it failed', {
+  const warn = createLimitedWarnings('it failed', {
     clock: { monotonicMs: () => nowMs },
     log: { warn: (fields, message) => void lines.push([message, fields.message, fields.count]) },
   })

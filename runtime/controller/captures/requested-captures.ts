@@ -36,7 +36,7 @@ export function followedBranch({ status }: Pick<GatewaySyncRecord, 'status'>, { 
 }
 
 /** A gateway whose changes are requested. */
-export type Asked = {
+export type RequestedCapture = {
   record: GatewaySyncRecord
   spec: GatewaySyncSpec
   capture: NonNullable<GatewaySyncSpec['capture']>
@@ -49,12 +49,12 @@ const answeredWithinMs = 3_600_000
 const plainCredential = 'plain-credential'
 
 /** Returns the request whose changes are captured: an explicit one, or with `trigger: Drift` an automatic one; undefined: neither. */
-export function askedBy(
+export function requestOf(
   store: Store,
   { namespace, name }: { namespace: string; name: string },
   pod: string,
   offer: CaptureOffer,
-): Asked | undefined {
+): RequestedCapture | undefined {
   const record = store.sync(namespace, name)
   const spec = record === undefined ? undefined : specOf(record)
   const capture = spec?.capture
@@ -80,21 +80,24 @@ export function isOver({ status: { capture } }: GatewaySyncRecord, request: stri
  * Returns the edits of an offer; undefined if it holds none yet. Throws CommitNotPublished, UnknownProfile, PayloadMalformed and
  * PayloadTooLarge.
  */
-export function acceptOffer({ record, spec }: Asked, { commit, profile, changes, digest }: CaptureOffer): AcceptedEdit[] | undefined {
+export function acceptOffer(
+  { record, spec }: RequestedCapture,
+  { commit, profile, changes, digest }: CaptureOffer,
+): AcceptedEdit[] | undefined {
   const commits = new Set<string>(publishedCommits(record.status))
   requirePublished({ commits, hasProfile: (named) => Object.hasOwn(spec.sync.profiles, named) }, commit, profile)
   return changes === undefined ? undefined : acceptChanges(changes, digest, resolveProfile(spec.sync, profile))
 }
 
 /** Returns the initial pull-request state of an entry. */
-export function waitingFor({ capture }: Asked): Pick<CaptureEntry, 'pullRequest'> {
+export function waitingFor({ capture }: RequestedCapture): Pick<CaptureEntry, 'pullRequest'> {
   return capture.pullRequest ? { pullRequest: { state: 'Waiting' } } : {}
 }
 
 /** Collects what is needed to create, validate and push a commit. */
 export async function workOf(
   { mirrors, remoteOf, validator, clock }: WorkDeps,
-  { record, spec }: Pick<Asked, 'record' | 'spec'>,
+  { record, spec }: Pick<RequestedCapture, 'record' | 'spec'>,
   signal: AbortSignal,
 ) {
   const { namespace, name } = record
