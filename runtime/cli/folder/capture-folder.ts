@@ -66,7 +66,7 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       const message = { author: author ?? savedBy(captured, target.facts.gatewayName), text, at }
       const commit = await mirror.commit(target.commit, captured, message, signal)
       await refuseNewErrors(mirror, target, commit, signal)
-      const handed = await handOn(mirror, { ...options, branch }, { commit, parent: target.commit }, signal)
+      const handed = await submitCommit(mirror, { ...options, branch }, { commit, parent: target.commit }, signal)
       return {
         text: [
           ...listed,
@@ -120,7 +120,7 @@ async function newErrors(mirror: Mirror, target: SyncTarget, commit: CommitHash,
   }
 }
 
-async function handOn(
+async function submitCommit(
   mirror: Mirror,
   { branch, push, output }: { branch: string; push?: true; output?: string },
   { commit, parent }: { commit: CommitHash; parent: CommitHash },

@@ -12,7 +12,7 @@ import { sourceRoots } from '../../api/schema/source-roots.ts'
 import { findingKey, newFindings } from '../../api/findings.ts'
 import { type CommitHash, foldName, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import { silentLog } from '../../platform/log/log.ts'
-import { isSilentNo, runGit } from '../../git/command/git.ts'
+import { isSilentFailure, runGit } from '../../git/command/git.ts'
 import { anonymousRemote } from '../../git/remote/remote.ts'
 import { nearestTo } from '../../platform/text/edit-distance.ts'
 import { parseStandaloneSync, type StandaloneSync } from '../../standalone/settings.ts'
@@ -104,7 +104,7 @@ async function commitsOf({ path, base, head }: ChangeOptions, signal: AbortSigna
   }
   const [from, to] = [await resolve('--base', base), await resolve('--head', head)]
   const common = await git('merge-base', from, to).catch((error: unknown) => {
-    if (isSilentNo(error)) return from
+    if (isSilentFailure(error)) return from
     throw error
   })
   return { folder, base: parseCommitHash(common), head: to }

@@ -28,19 +28,19 @@ import { type Claim, claimFolders } from '../../standalone/run-folders.ts'
 
 /** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
 export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
-  const story = openOutput(settings, clock)
-  const log = settings.logLevel === undefined ? createNarratingLog(story.emit) : await openLog(settings.logLevel)
+  const output = openOutput(settings, clock)
+  const log = settings.logLevel === undefined ? createNarratingLog(output.emit) : await openLog(settings.logLevel)
   const stop = new AbortController()
   // A signal may arrive twice, from the terminal and from the parent process.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, () => {
-      if (!stop.signal.aborted) story.emit({ event: 'stopping' })
+      if (!stop.signal.aborted) output.emit({ event: 'stopping' })
       stop.abort(new Error(name))
     })
   let claim: Claim | undefined
   try {
     claim = await claimFolders(clock, [...settings.targets.map(({ dataDir }) => dataDir), settings.stateDir], stop.signal)
-    const deps = { clock, log, story }
+    const deps = { clock, log, output }
     return settings.once === true ? await runOnce(settings, deps, stop) : await runOn(settings, deps, stop)
   } catch (error) {
     // While waiting for another process to release a folder.
@@ -48,11 +48,11 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
     throw error
   } finally {
     claim?.release()
-    story.end()
+    output.end()
   }
 }
 
-type RunDeps = { clock: Clock; log: Log; story: RunOutput }
+type RunDeps = { clock: Clock; log: Log; output: RunOutput }
 
 function openOutput({ format, once, verbose }: RunSettings, clock: Clock): RunOutput {
   const { style, isTerminal, write } = standardOutput()
@@ -75,7 +75,7 @@ async function openLog(level: LogLevel): Promise<Log> {
 
 /** Runs until it is stopped. Returns the exit code. */
 async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController): Promise<number> {
-  const { clock, story } = deps
+  const { clock, output } = deps
   let followed: Followed = settings
   let { text } = settings
   let receiver: RunReceiver | undefined
@@ -101,7 +101,7 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
     const signal = AbortSignal.any([stop.signal, ended.signal])
     const work = standalone.run(signal).finally(() => ended.abort(new Error('the run has ended')))
     const watched = { file: settings.file, text, read, follow: settings.follow }
-    const next = await nextVersion({ clock, emit: story.emit }, watched, signal).finally(() => ended.abort(new Error('changed')))
+    const next = await nextVersion({ clock, emit: output.emit }, watched, signal).finally(() => ended.abort(new Error('changed')))
     try {
       await work
     } catch (error) {
@@ -121,13 +121,13 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
 function begin(
   settings: RunSettings,
   { sync, targets }: Followed,
-  { clock, log, story }: RunDeps,
+  { clock, log, output }: RunDeps,
   also: RunWatcher,
   emitted: Emitted = { last: new Map(), remarks: new Map() },
 ): Standalone {
   const { git } = sync.spec
-  story.emit({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: followedRef(git), targets: targets.map(({ name }) => name) })
-  const narrator = new Narrator(story.emit, targets, (commit) => standalone.about(commit), emitted)
+  output.emit({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: followedRef(git), targets: targets.map(({ name }) => name) })
+  const narrator = new Narrator(output.emit, targets, (commit) => standalone.about(commit), emitted)
   let published: string | undefined
   const watcher: StandaloneWatcher = {
     status(status, fault, answered) {
@@ -144,9 +144,9 @@ function begin(
       also.report(target, status)
     },
     named(ref, commit) {
-      if (commit === published) story.emit({ event: 'unchanged', ref, commit })
+      if (commit === published) output.emit({ event: 'unchanged', ref, commit })
     },
-    progress: (target, done, total) => story.emit({ event: 'progress', target, done, total }),
+    progress: (target, done, total) => output.emit({ event: 'progress', target, done, total }),
   }
   const { stateDir, secrets, once } = settings
   const standalone = createStandalone(
@@ -165,7 +165,7 @@ type RunWatcher = {
 
 /** Runs until everything is applied, or failed. Returns the exit code. */
 async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortController): Promise<number> {
-  const { clock, story } = deps
+  const { clock, output } = deps
   const reports = new Map<string, SyncReportStatus | undefined>(settings.targets.map(({ name }) => [name, undefined]))
   let outcome: Outcome = { kind: 'waiting' }
   let facts: { status: GatewaySyncStatus; fault: Fault | undefined; answered: boolean } = { status: {}, fault: undefined, answered: false }
@@ -201,15 +201,15 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
     stop.abort(new Error('late'))
   }
   await Promise.all([work, giveUp()])
-  return conclude(outcome, story)
+  return conclude(outcome, output)
 }
 
 /** Prints each failure once: one that is in the output already is not repeated. */
-function conclude(outcome: Outcome, story: RunOutput): number {
+function conclude(outcome: Outcome, output: RunOutput): number {
   if (outcome.kind === 'inPlace') return 0
   const { reason, message } =
     outcome.kind === 'failed' ? outcome : { reason: 'Interrupted', message: 'stopped before everything was in place' }
-  if (!story.hasFailed()) story.emit({ event: 'gaveUp', reason, message })
+  if (!output.hasFailed()) output.emit({ event: 'gaveUp', reason, message })
   return 1
 }
 

@@ -18,14 +18,14 @@ export type RunPage = {
   closed: Promise<void>
 }
 
-type Deps = { clock: Clock; log: Log; story: Pick<RunOutput, 'emit'> }
+type Deps = { clock: Clock; log: Log; output: Pick<RunOutput, 'emit'> }
 
 /** Enough connections for the viewers in a control room: each viewer uses one for the page and one for events. */
 const bounds = { maxConnections: 500, readAheadBytes: 16 * 1024 }
 
 /** Throws InvalidConfiguration when the port cannot be opened. */
 export async function openRunPage(
-  { clock, log, story }: Deps,
+  { clock, log, output }: Deps,
   { port, host, first }: { port: number; host: string; first: Standalone },
   signal: AbortSignal,
 ): Promise<RunPage> {
@@ -49,7 +49,7 @@ export async function openRunPage(
     signal,
   })
   const served = await serve({ app, port, host, bounds, log }, signal)
-  story.emit({ event: 'serving', url: served.url })
+  output.emit({ event: 'serving', url: served.url })
   return {
     follow(standalone) {
       shown = standalone

@@ -29,14 +29,14 @@ export type RunReceiver = {
   closed: Promise<void>
 }
 
-type Deps = { clock: Clock; log: Log; story: RunOutput }
+type Deps = { clock: Clock; log: Log; output: RunOutput }
 
 /**
  * Listens on `--receiver-host`; without it on all addresses if a key is configured, else on localhost only. Throws InvalidConfiguration when
  * the port cannot be opened.
  */
 export async function openRunReceiver(
-  { clock, log, story }: Deps,
+  { clock, log, output }: Deps,
   { port, first }: { port: number; first: { standalone: Standalone; sync: StandaloneSync } },
   settings: RunSettings,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ export async function openRunReceiver(
     }
   }
   let current = versionOf(first.standalone, first.sync)
-  const announce = ({ url }: Served): void => story.emit({ event: 'listening', url: `${url}${current.path}`, open: current.isOpen })
+  const announce = ({ url }: Served): void => output.emit({ event: 'listening', url: `${url}${current.path}`, open: current.isOpen })
   const app = new Hono()
   app.all('*', async (context) => {
     const refusal = current.isOpen ? openCallRefusal(context, settings.receiverHost) : undefined

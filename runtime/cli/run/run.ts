@@ -96,7 +96,7 @@ async function settingsOf(options: Options): Promise<RunSettings> {
   if (options.once === true && options.statusPort !== undefined) {
     throw new Fault('InvalidConfiguration', '--status-port cannot be used with --once')
   }
-  const stateDir = await settleIn(options.state === undefined ? undefined : path.resolve(cwd, options.state), followed.targets)
+  const stateDir = await prepareState(options.state === undefined ? undefined : path.resolve(cwd, options.state), followed.targets)
   requireKeys(options)
   return { ...options, ...followed, stateDir, text, follow }
 }
@@ -130,7 +130,7 @@ function requireSeparate(targets: readonly Target[]): void {
 }
 
 /** Prepares the state folder, and switches to the owner of the data directories if started as root; returns the folder. */
-async function settleIn(named: string | undefined, targets: readonly Target[]): Promise<string> {
+async function prepareState(named: string | undefined, targets: readonly Target[]): Promise<string> {
   const { become, requiredOwner } = await import('../../standalone/identity.ts')
   const { defaultStateFolder, prepareStateFolder } = await import('../../standalone/run-folders.ts')
   const dataDirs = targets.map(({ dataDir }) => realpathSync(dataDir))

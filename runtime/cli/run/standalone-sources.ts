@@ -4,7 +4,7 @@
  */
 import path from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { digestNamed } from '../../reconcile/decide/artifact-digest.ts'
+import { artifactDigestOf } from '../../reconcile/decide/artifact-digest.ts'
 import { keptCommits } from '../../reconcile/source/needed-commits.ts'
 import { createSyncMirrors, type SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
 import { readProxies } from '../../settings/environment.ts'
@@ -25,7 +25,7 @@ import { readSecretFolder } from '../../standalone/secrets.ts'
 import type { StandaloneSync } from '../../standalone/settings.ts'
 import type { ObjectStore } from '../../standalone/object-store.ts'
 import { shortRef } from '../../api/values.ts'
-import { type CommitWords, parseCommitWords } from '../../git/content/commit-words.ts'
+import { type CommitSummary, parseCommitSummary } from '../../git/content/commit-summary.ts'
 import type { CommitFacts } from '../output/narrate.ts'
 import { sourceSecretNames } from '../../api/schema/spec.ts'
 
@@ -58,7 +58,7 @@ export function openSources(
     log,
     network,
     needed: () => new Set(keptCommits(keeper.record().status)),
-    digestOf: (commit) => digestNamed(keeper.record().status, commit),
+    digestOf: (commit) => artifactDigestOf(keeper.record().status, commit),
   })
   const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
   const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })
@@ -150,12 +150,12 @@ type CommitCache = {
 
 /** Caches the subjects and authors of commits for the run output, and when the git host returned them. Creates the cache. */
 export function createCommitCache(): CommitCache {
-  const known = new Map<string, { words?: CommitWords | undefined; askedMs?: number }>()
+  const known = new Map<string, { words?: CommitSummary | undefined; askedMs?: number }>()
   return {
     async learn(commit, read) {
       if (known.get(commit)?.words !== undefined) return
       const raw = await read().catch(() => undefined)
-      known.set(commit, { ...known.get(commit), words: raw === undefined ? undefined : parseCommitWords(raw) })
+      known.set(commit, { ...known.get(commit), words: raw === undefined ? undefined : parseCommitSummary(raw) })
       const [oldest] = known.keys()
       if (known.size > maxKept && oldest !== undefined) known.delete(oldest)
     },
