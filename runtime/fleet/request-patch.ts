@@ -4,7 +4,7 @@
 import { Fault } from '../platform/fault.ts'
 import { supersededBy } from '../reconcile/decide/request.ts'
 import { sourceOfArtifact } from '../api/schema/oci-spec.ts'
-import { digestNamed } from '../reconcile/decide/artifact-digest.ts'
+import { artifactDigestOf } from '../reconcile/decide/artifact-digest.ts'
 import { artifactMembersFor, type FollowedRef, followedRef, membersFor, isVersionRange } from '../api/followed-ref.ts'
 import { type confirmDeletionsAnnotation, type confirmOverwritesAnnotation, requestAnnotations } from '../api/names.ts'
 import { isCommitHash, shortCommit } from '../api/values.ts'
@@ -66,7 +66,7 @@ export function confirmCommit(
  */
 export function askFollow({ spec, status }: Pick<SyncFacts, 'spec' | 'status'>, ref: string): { ref: string; change: Change } {
   if (sourcesOf(spec).oci === undefined) return { ref, change: { spec: { git: membersFor(ref) } } }
-  const followed = isCommitHash(ref) ? digestNamed(status, ref) : ref
+  const followed = isCommitHash(ref) ? artifactDigestOf(status, ref) : ref
   if (followed === undefined)
     throw new Fault('InvalidConfiguration', `the history names no artifact of commit ${shortCommit(ref)}; give the digest, sha256:…`)
   return { ref: followed, change: { spec: { oci: artifactMembersFor(followed) } } }
@@ -99,7 +99,7 @@ export function rollbackTarget({ specRef, status, ...sync }: RollbackInput, to: 
   const ref = to === undefined ? commitBefore(status) : commitMeant(status.history ?? [], to)
   const back = `Follow ${specRef} again: cluster-sync rollback ${named(sync)} --to ${shellWord(specRef)}`
   const isFixed = isCommitHash(ref) && !isCommitHash(specRef) && !isDigest(specRef)
-  const field = digestNamed(status, ref) === undefined ? 'spec.git.ref' : 'spec.oci.digest'
+  const field = artifactDigestOf(status, ref) === undefined ? 'spec.git.ref' : 'spec.oci.digest'
   const stays = `Until then, pushes to ${specRef} have no effect. If a GitOps tool manages this GatewaySync, set ${field} there too.`
   return { ref, notes: ref === specRef ? [] : isFixed ? [back, stays] : [back] }
 }

@@ -16,7 +16,7 @@ import { gatewayView } from './gateway-view.ts'
 import { pollingInterval } from './last-checked.ts'
 import type { GatewayView, Level, RolloutView, SyncView } from './view.ts'
 import { isSameRef } from '../reconcile/decide/request.ts'
-import { heldWords } from '../reconcile/rollout/stages.ts'
+import { heldText } from '../reconcile/rollout/stages.ts'
 import { runbookEntry, type Step, type SyncStep, stepText } from './steps.ts'
 
 /** The level of a request's outcome. */
@@ -243,5 +243,5 @@ function summaryOf({ state, commit, stage = '', stages = [], waitsFor = 'Gateway
   if (state === 'Stopped') return `commit ${of} is stopped at stage ${stage}`
   if (state === 'RolledBack') return `gateways returned from commit ${shortCommit(refused?.commit ?? commit)} to ${of}`
   const held = stages.find(({ name }) => name === stage)?.held ?? 0
-  return `commit ${of}, stage ${stage}: ${waitsFor === 'Gateways' && held > 0 ? heldWords(held) : waits[waitsFor]}`
+  return `commit ${of}, stage ${stage}: ${waitsFor === 'Gateways' && held > 0 ? heldText(held) : waits[waitsFor]}`
 }

@@ -20,7 +20,7 @@ type Deps = {
   inMirror<Value>(key: SyncKey, commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
-/** Returns two steps of a reconcile. An unfinished validation of the same commit and content is repeated only on request. */
+/** Returns the validation steps of a reconcile. An unfinished validation of the same commit and content is repeated only on request. */
 export function createCommitValidation({ store, validator, inMirror }: Deps): Pick<ReconcileDeps, 'validate' | 'prepareValidation'> {
   const validate: ReconcileDeps['validate'] = async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))

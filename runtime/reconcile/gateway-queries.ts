@@ -138,7 +138,7 @@ export class GatewayQueries {
     entry.dueMs = clock.monotonicMs() + intervalMs
     if (record.state === before?.state && record.why === before.why) return
     const [namespace = '', name = ''] = key.split('/')
-    log.info({ namespace, name, pod, message: record.why ?? record.state }, 'check of a gateway')
+    log.info({ namespace, name, pod, message: record.why ?? record.state }, 'gateway check ended')
     if (record.state !== (before?.state ?? 'Unknown')) changed(key)
   }
 }
@@ -151,7 +151,7 @@ async function ask({ network, allowedHosts }: Deps, { url, query }: CheckQuestio
   requireAllowedApi(host, allowedHosts)
   const proxy = proxyFor({ protocol: isSecure ? 'https' : 'http', host }, undefined, network.proxy)
   if (proxy !== undefined && !isSecure)
-    return { kind: 'none', why: `${host} would be queried by http through the proxy; use https, or list it in noProxy` }
+    return { kind: 'none', why: `${host} would be queried over http through the proxy; use https, or list it in noProxy` }
   const own = deadline(timeoutMs, signal)
   const addresses = await addressesOf(host, proxy, network, own)
   const asked = `${url.replace(/\/$/, '')}/api/v1/query?${new URLSearchParams({ query, timeout: '4s' }).toString()}`

@@ -36,7 +36,7 @@ const limits = { total: 4, reserve: 1, perTenant: 2, maxWaiting: 1_000 } as cons
  */
 export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: SignatureDeps): {
   verify: ReconcileDeps['verify']
-  /** What namespaces use of the verifications; a key is the name of a GatewaySync. */
+  /** The verifications that each namespace uses; a key is the name of a GatewaySync. */
   limiter: Pick<FairLimiter, 'uses' | 'waits'>
 } {
   const limiter = new FairLimiter({ ...limits, clock })

@@ -96,7 +96,11 @@ void t.test(
     }, 'the pod is counted')
     matchObject(t, status.gateways, { missingAgent: 1 })
     const condition = status.conditions?.find(({ type }) => type === 'AgentsInjected')
-    matchObject(t, condition, { status: 'False', reason: 'MissingAgent', message: /^1 of 1 gateways: gw-0: MissingAgent, .*recreate it$/ })
+    matchObject(t, condition, {
+      status: 'False',
+      reason: 'MissingAgent',
+      message: /^1 of 1 gateways: gw-0: MissingAgent, .*recreate the pod$/,
+    })
 
     await cluster.world.kube.delete(podType, { namespace, name: 'gw-0' }, cluster.world.signal)
     t.equal(agentsOf(await create(cluster, namespace, 'gw-0', asking)).length, 1, 'recreated, as it says, the pod gets its agent')

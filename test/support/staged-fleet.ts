@@ -128,7 +128,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
               verdict: { kind: 'notChecked' },
               durationMs: 1,
             }
-          : { kind: 'unasked', lastFault: undefined },
+          : { kind: 'unchanged', lastFault: undefined },
         pods: [...fleet.pods].map(([name, { labels }]) =>
           podWith(name, {
             labels,

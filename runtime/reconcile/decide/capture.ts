@@ -49,15 +49,15 @@ export function concerns({ gateway }: Pick<CaptureRequest, 'gateway'>, pod: { po
   return gateway === undefined || gateway === pod.gateway || gateway === pod.pod
 }
 
-/** Returns the id of the request that an agent must answer, or undefined. The spec may come from a later release. */
-export function askedOf(capture: unknown, annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
+/** Returns the id of the capture request that an agent must answer, or undefined. The spec may come from a later release. */
+export function captureRequestId(capture: unknown, annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
   if (!isObject(capture) || capture['enabled'] === false) return undefined
   const request = captureRequest(annotations)
   return request !== undefined && concerns(request, pod) ? request.id : undefined
 }
 
 /** Returns the id of the request to list this gateway's local changes in its report, or undefined. */
-export function changesAskedOf(annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
+export function changesRequestId(annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
   const request = changesRequest(annotations)
   return request !== undefined && concerns(request, pod) ? request.id : undefined
 }
@@ -66,7 +66,7 @@ export function changesAskedOf(annotations: Annotations, pod: { pod: string; gat
  * Returns how long (ms) changes must be unmodified before an agent submits them automatically, or undefined if it does not. The spec may
  * come from a later release.
  */
-export function quietOf(capture: unknown): number | undefined {
+export function quietPeriodMs(capture: unknown): number | undefined {
   if (!isObject(capture) || capture['enabled'] === false || capture['trigger'] !== 'Drift') return undefined
   const { quietPeriod } = capture
   return typeof quietPeriod === 'string' ? durationMs(quietPeriod) : defaultQuietMs
@@ -80,13 +80,13 @@ export function driftRequest(digest: string): string {
 }
 
 /** Whether the capture was automatic. */
-function isOfDrift({ request }: { request: string }): boolean {
+function isAutomatic({ request }: { request: string }): boolean {
   return request.startsWith(driftPrefix)
 }
 
 /** Whether `last` answers this offer: the same request, or an automatic capture of the same changes. */
 export function answers(last: CaptureEntry, offer: { request: string; digest: string }): boolean {
-  return last.request === offer.request || (isOfDrift(offer) && last.changesDigest === offer.digest)
+  return last.request === offer.request || (isAutomatic(offer) && last.changesDigest === offer.digest)
 }
 
 /**
@@ -99,7 +99,7 @@ export function isTooSoon(
   { quietPeriod }: Pick<CaptureSpec, 'quietPeriod'>,
   nowMs: number,
 ): boolean {
-  if (!isOfDrift(offer) || !isOfDrift(last)) return false
+  if (!isAutomatic(offer) || !isAutomatic(last)) return false
   return nowMs - Date.parse(last.at) < (quietPeriod === undefined ? defaultQuietMs : (durationMs(quietPeriod) ?? defaultQuietMs))
 }
 
@@ -112,7 +112,7 @@ export function captureBranch({ branch }: Pick<CaptureSpec, 'branch'>, gateway: 
 /**
  * Returns the capture status for this repository. Entries for a repository followed earlier are ignored and do not make a request older.
  */
-export function ofRepository(status: CaptureStatus | undefined, repo: string | undefined): CaptureStatus | undefined {
+export function forRepository(status: CaptureStatus | undefined, repo: string | undefined): CaptureStatus | undefined {
   if (status?.repo === undefined || status.repo === repo) return status
   const { request, at } = status
   return request === undefined || at === undefined ? undefined : { request, at }
@@ -133,12 +133,12 @@ export function captureAfter(
   const news = new Map<CaptureEntry, boolean>()
   for (const entry of known) {
     const last = entries.get(entry.pod)
-    if (last !== undefined && saysTheSame(last, entry)) continue
+    if (last !== undefined && isSameEntry(last, entry)) continue
     entries.set(entry.pod, entry)
-    news.set(entry, last !== undefined && saysTheSame({ ...last, pullRequest: undefined }, { ...entry, pullRequest: undefined }))
+    news.set(entry, last !== undefined && isSameEntry({ ...last, pullRequest: undefined }, { ...entry, pullRequest: undefined }))
   }
   const isAnswer = ({ request: of, state }: CaptureEntry): boolean => of === request?.id && state !== 'Failed'
-  const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id || isOfDrift(entry) ? 0 : 1)
+  const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id || isAutomatic(entry) ? 0 : 1)
   const order = { Refused: 0, Failed: 0, Pushed: 1, Nothing: 2 } as const
   const gateways = [...entries.values()]
     .toSorted((a, b) => isNewest(a) - isNewest(b) || order[a.state] - order[b.state] || (a.pod < b.pod ? -1 : 1))
@@ -161,7 +161,7 @@ export function captureAfter(
   return { status: Object.keys(status).length === 0 ? undefined : status, events }
 }
 
-function saysTheSame({ at: _a, ...last }: CaptureEntry, { at: _b, ...next }: CaptureEntry): boolean {
+function isSameEntry({ at: _a, ...last }: CaptureEntry, { at: _b, ...next }: CaptureEntry): boolean {
   // The API server returns fields in a different order.
   return isDeepStrictEqual(last, next)
 }

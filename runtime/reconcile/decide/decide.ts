@@ -6,7 +6,7 @@ import { timestamp } from '../../platform/clock.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import type { CheckQuestion } from '../rollout/check-question.ts'
 import { followedRef } from '../../api/followed-ref.ts'
-import { captureAfter, ofRepository } from './capture.ts'
+import { captureAfter, forRepository } from './capture.ts'
 import { meaningOf, needsAttention } from '../../api/schema/conditions.ts'
 import type { EventToRecord } from './events.ts'
 import { followSource, type SourceChange } from './follow-source.ts'
@@ -56,7 +56,7 @@ export function decide(observed: Observation): Decision {
   if (change.rollout !== undefined) status.rollout = change.rollout
   if (observed.delivery !== undefined) status.delivery = observed.delivery
   const { repo } = observed.spec.git
-  const captured = ofRepository(observed.status.capture, repo)
+  const captured = forRepository(observed.status.capture, repo)
   const capture = captureAfter(captured, observed.captured ?? [], observed.spec.capture, observed.annotations, at)
   if (capture.status !== undefined) status.capture = { repo, ...capture.status }
   status.conditions = summarize(

@@ -11,7 +11,7 @@ import type { Observation, ResolvedSource, Signers, Verdict } from './observatio
 import { isRecheck, standingRef } from './request.ts'
 import { type SyncRequest } from './request-outcomes.ts'
 import { type Answer, pendingSince, recordAnswer } from './request-outcomes.ts'
-import { rolledBack } from './rollout.ts'
+import { rollbackFault } from './rollout.ts'
 import { durationText } from '../../api/schema/fields.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
@@ -47,12 +47,12 @@ export function followSource(observed: Observation, at: string): SourceChange {
     events: [],
   }
   if (source.kind === 'pending') return change
-  if (source.kind === 'unasked') return { ...change, fault: source.lastFault }
+  if (source.kind === 'unchanged') return { ...change, fault: source.lastFault }
   if (source.kind === 'fault') return followFault(observed, change, source.fault, at)
   const pending = pendingAnswer(observed, source.isBehind === true ? notVisible(desired.ref) : undefined)
   if (pending !== undefined && requestElsewhere(observed) !== undefined) return answered(observed, change, pending, at)
   const verdict: Verdict = source.kind === 'resolved' ? source.verdict : { kind: 'notChecked' }
-  const refusal = source.kind === 'resolved' ? (refusalOf(observed.spec, verdict) ?? rolledBack(observed, source.commit)) : source.fault
+  const refusal = source.kind === 'resolved' ? (refusalOf(observed.spec, verdict) ?? rollbackFault(observed, source.commit)) : source.fault
   const elsewhere = requestElsewhere(observed)
   if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, change, elsewhere, refusal, at)
 

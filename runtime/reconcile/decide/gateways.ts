@@ -197,7 +197,7 @@ function observeGateway(
   const unverified = status?.unverified === undefined ? {} : { unverified: status.unverified }
   const base = { pod: pod.name, commit: status?.commit, mode: status?.mode?.name, ...unverified }
   const is = (state: GatewayState, reason?: string, message?: string): Gateway => ({ ...base, state, reason, message })
-  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod requests an agent but has no working one; recreate it')
+  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod requests an agent but has no working one; recreate the pod')
   if (report?.malformed === true) return is('failed', 'MalformedReport', 'the SyncReport is invalid')
   if (pod.agentDown !== undefined) return is('failed', 'AgentDown', pod.agentDown)
   if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')
@@ -266,5 +266,5 @@ function ruleOf(hash: string): string {
 }
 
 function outdated({ agentVersion = 'unknown' }: ReportedState, why: string): string {
-  return `the agent (version ${agentVersion}) has a different version: ${why}; recreate the pod`
+  return `the agent (version ${agentVersion}) does not match the controller: ${why}; recreate the pod`
 }

@@ -12,7 +12,7 @@ import type { Annotations, DesiredRef } from './request.ts'
 /** The result of source resolution and validation of the desired ref. */
 export type SourceObservation =
   /** No resolution in this reconcile: the status still holds, and so does the fault of the last resolution. */
-  | { kind: 'unasked'; lastFault: Fault | undefined }
+  | { kind: 'unchanged'; lastFault: Fault | undefined }
   /** The present spec has not been resolved yet: the status is about an earlier one. */
   | { kind: 'pending' }
   | (ResolvedSource & { kind: 'resolved'; verified: Signers | undefined; verdict: Verdict })

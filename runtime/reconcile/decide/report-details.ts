@@ -46,7 +46,7 @@ export function reportDetails(status: SyncReportStatus, bounds: ReportBounds): R
 /** One sentence each. Local changes are omitted in phase Drifted, which implies them. */
 export function remarksOf({ phase, findings = [], drift, scan }: SyncReportStatus): string[] {
   const found = findings.map(({ rule, path, message }) => `${path === '' ? '' : `${path}: `}${message} (${rule})`)
-  const complaints = (scan?.problems ?? []).map((problem) => `the gateway says: ${problem}`)
+  const complaints = (scan?.problems ?? []).map((problem) => `the gateway reports: ${problem}`)
   if (drift === undefined || drift.count === 0 || phase === 'Drifted') return [...found, ...complaints]
   return [driftMessage(drift), ...found, ...complaints]
 }

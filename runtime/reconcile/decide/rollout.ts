@@ -57,7 +57,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     return { ...followed, history, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined, questions: [] }
   }
   const action = parseAction(annotations)
-  const tried = triedAgain(observed, { ...followed, published: followed.published }, action)
+  const tried = republish(observed, { ...followed, published: followed.published }, action)
   const target: Target = { version: versionOf(tried.published), configurations: configurationsOf(spec) }
   const counted = count(target.version.commit)
   const gateways = progressOf(counted, pods, reports, {
@@ -86,12 +86,12 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     const questions = isUnderWay(rollout) ? gateways.flatMap(({ asks }) => asks ?? []) : []
     return { ...remembered(tried), events, rollout, gateways: withWaiting(counted, rollout), wakeAt, questions }
   }
-  const back = wentBack(tried, rollout, timestamp(now))
+  const back = publishPrevious(tried, rollout, timestamp(now))
   return { ...remembered(back), events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt, questions: [] }
 }
 
 /** Returns why a commit is not published again: it was rolled back, and has not been requested by its hash since. */
-export function rolledBack(
+export function rollbackFault(
   { spec, status, desired }: Pick<Observed, 'spec' | 'status'> & { desired: DesiredRef },
   commit: string,
 ): Fault | undefined {
@@ -102,7 +102,7 @@ export function rolledBack(
 }
 
 /** Publishes a rolled-back commit again after a resume, and rolls it out from the first stage. */
-function triedAgain<Facts extends Followed & { published: Version & { at: string } }>(
+function republish<Facts extends Followed & { published: Version & { at: string } }>(
   { status: { rollout }, now }: Observed,
   followed: Facts,
   action: RolloutAction | undefined,
@@ -114,7 +114,11 @@ function triedAgain<Facts extends Followed & { published: Version & { at: string
 }
 
 /** Publishes the previous commit after a rollback. The other one is held like any refused commit. */
-function wentBack(followed: Followed, { previous, refused, reason = 'RolloutFailed', message }: RolloutStatus, at: string): Followed {
+function publishPrevious(
+  followed: Followed,
+  { previous, refused, reason = 'RolloutFailed', message }: RolloutStatus,
+  at: string,
+): Followed {
   if (previous === undefined || refused === undefined) return followed
   const { source, history } = followed
   const entry: Followed['history'][number] = {

@@ -1,5 +1,5 @@
 /**
- * Decides whether the source must be resolved now and, if not, when; and what still holds of the previous answer. Pure.
+ * Decides whether the source must be resolved now and, if not, when; and which parts of the previous answer remain valid. Pure.
  */
 import { backoffMs } from '../../platform/clock.ts'
 import { Fault, type Reason, reasons } from '../../platform/fault.ts'
@@ -125,12 +125,12 @@ export function storedSource({ generation, status, desired, specKey, last }: Sou
     if (last.specKey !== specKey) return { kind: 'pending' }
     // The fault of a refused request for another ref is in its outcome; the previous source stays.
     const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change' && !isSameRef(last.ref, desired.ref)
-    return { kind: 'unasked', lastFault: isRefusal ? undefined : last.fault }
+    return { kind: 'unchanged', lastFault: isRefusal ? undefined : last.fault }
   }
   // This process has not resolved yet: only the status has the predecessor's result and its generation.
   const condition = status.conditions?.find(({ type }) => type === 'SourceReady')
   if (status.observedGeneration !== generation || condition?.status === 'Unknown') return { kind: 'pending' }
-  return { kind: 'unasked', lastFault: faultOf(condition) }
+  return { kind: 'unchanged', lastFault: faultOf(condition) }
 }
 
 function faultOf(condition: Condition | undefined): Fault | undefined {

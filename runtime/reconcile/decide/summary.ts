@@ -12,7 +12,7 @@ import { requestAnnotations } from '../../api/names.ts'
 import { describeFollowed, followedRef } from '../../api/followed-ref.ts'
 import { isSameRef } from './request.ts'
 import { shortRef } from '../../api/values.ts'
-import { heldWords } from '../rollout/stages.ts'
+import { heldText } from '../rollout/stages.ts'
 import { shownPlace } from '../../api/findings.ts'
 
 type Summary = {
@@ -63,7 +63,7 @@ export function summarizeInvalid(fault: Fault, previous: readonly Condition[], g
 function sourceCondition({ spec, fault, pending, status }: Summary): ConditionInput {
   if (fault !== undefined) return { type: 'SourceReady', status: 'False', reason: fault.reason, message: fault.message }
   if (pending || status.source?.commit === undefined) {
-    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host was not contacted for this spec yet' }
+    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been contacted for this spec yet' }
   }
   const { ref, commit, requested, resolvedRef } = status.source
   const specRef = followedRef(spec.git)
@@ -218,9 +218,9 @@ function progressing({ status: { rollout } }: Summary): ConditionInput[] {
   if (state === 'RolledBack') return [{ type, status: 'False', reason: 'RolledBack', message }]
   const held = rollout.stages?.find(({ name }) => name === stage)?.held ?? 0
   if (waitsFor === 'Gateways' && held > 0) {
-    return [{ type, status: 'True', reason: 'LocalChanges', message: `stage ${stage}: ${heldWords(held)}` }]
+    return [{ type, status: 'True', reason: 'LocalChanges', message: `stage ${stage}: ${heldText(held)}` }]
   }
-  return [{ type, status: 'True', reason: waitReasons[waitsFor], message: `stage ${stage}: ${waitWords[waitsFor]}` }]
+  return [{ type, status: 'True', reason: waitReasons[waitsFor], message: `stage ${stage}: ${waitTexts[waitsFor]}` }]
 }
 
 const waitReasons = {
@@ -231,7 +231,7 @@ const waitReasons = {
   Pause: 'Paused',
 } as const satisfies Record<NonNullable<RolloutStatus['waitsFor']>, ConditionInput['reason']>
 
-const waitWords: Record<NonNullable<RolloutStatus['waitsFor']>, string> = {
+const waitTexts: Record<NonNullable<RolloutStatus['waitsFor']>, string> = {
   Gateways: 'gateways are applying the commit',
   Soak: 'its gateways are healthy; the soak time is running',
   Approval: 'waiting for approval',

@@ -90,7 +90,7 @@ function actOn(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
   if (action === undefined || action.digest === rollout.lastAction) return rollout
   const noted = { ...rollout, lastAction: action.digest }
   if (action.id !== rollout.id || (rollout.state !== 'Progressing' && rollout.state !== 'Stopped')) return noted
-  if (action.verb === 'abort') return stop(noted, { reason: 'RolloutAborted', message: `${action.by} aborted it` }, facts, 'Rollback')
+  if (action.verb === 'abort') return stop(noted, { reason: 'RolloutAborted', message: `aborted by ${action.by}` }, facts, 'Rollback')
   if (action.verb === 'approve') return approved(noted, action, facts)
   return rollout.state === 'Stopped' ? resumed(noted, facts) : noted
 }

@@ -37,7 +37,7 @@ const instantAnswer = v.object({
 export function answerOfPrometheus(status: number, body: unknown): CheckAnswer {
   if (status !== 200) return { kind: 'none', why: `Prometheus answered ${status}` }
   const parsed = v.safeParse(instantAnswer, body)
-  if (!parsed.success) return { kind: 'none', why: 'the response is not a vector or scalar of Prometheus within 64 KiB' }
+  if (!parsed.success) return { kind: 'none', why: 'the response is not a Prometheus vector or scalar of at most 64 KiB' }
   const { data } = parsed.output
   const values = (data.resultType === 'scalar' ? [data.result] : data.result.map(({ value }) => value)).map((one) =>
     Number(one?.[1].replace('Inf', 'Infinity')),

@@ -9,8 +9,8 @@ import type { GatewayProgress } from './facts.ts'
 import { isAdmitted } from './stage-admission.ts'
 import { isOpen } from './windows.ts'
 
-/** `refused`: the gateway reports a problem; `silent`: it missed the deadline; `bare`: it has no agent. */
-export type Failure = { pod: string; kind: 'refused' | 'silent' | 'bare'; reason: string; why?: string | undefined }
+/** `refused`: the gateway reports a problem; `silent`: it missed the deadline; `noAgent`: it has no agent. */
+export type Failure = { pod: string; kind: 'refused' | 'silent' | 'noAgent'; reason: string; why?: string | undefined }
 
 type FailureContext = {
   rollout: RolloutStatus
@@ -30,7 +30,7 @@ export function failuresOf(members: readonly GatewayProgress[], context: Failure
     if (progress === 'failed' && hasBegun(gateway)) return [{ pod, kind: 'refused', reason: gateway.reason, why: gateway.why }]
     if (progress !== 'moving' || !isOverdue || !isTimed(gateway)) return []
     const { lacks = 'ProgressDeadline', why } = gateway
-    return [{ pod, kind: gateway.hasNoAgent === true ? 'bare' : 'silent', reason: lacks, why }]
+    return [{ pod, kind: gateway.hasNoAgent === true ? 'noAgent' : 'silent', reason: lacks, why }]
   })
 }
 

@@ -106,7 +106,7 @@ function failed(
   const named = failures.slice(0, 5).map(({ pod, reason, why }) => `${pod}: ${reason}${why === undefined ? '' : ` (${why})`}`)
   const message = `${failures.length} of ${of} gateways of stage ${stage.name} failed: ${named.join(', ')}`
   // If no gateway has tried the commit, those that run it need no rollback.
-  const isOfCommit = failures.some(({ kind }) => kind !== 'bare')
+  const isOfCommit = failures.some(({ kind }) => kind !== 'noAgent')
   return stop(rollout, { reason: 'RolloutFailed', message }, facts, isOfCommit ? facts.spec.onFailure : 'Stop')
 }
 

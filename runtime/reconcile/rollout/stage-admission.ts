@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 
-/** The entry of a pod among the admitted ones. */
+/** Returns the entry of a pod in `allowed` of the rollout status: a short hash of its name. */
 export function markOf(pod: string): string {
   return createHash('sha256').update(pod).digest('base64url').slice(0, 8)
 }
@@ -35,7 +35,7 @@ export type Admission =
 type AdmissionFacts = {
   pod: string
   profile: string
-  /** Of the configuration that the agent would apply. */
+  /** The hash of the configuration that the agent would apply. */
   syncHash: string
   inPlace: { commit?: string | undefined; syncHash?: string | undefined } | undefined
 }

@@ -32,7 +32,7 @@ export function amountOf(amount: number | string, gateways: number, round: (valu
 }
 
 /** `held` gateways of a stage, as the rest of a sentence that begins with its name. */
-export function heldWords(held: number): string {
+export function heldText(held: number): string {
   const who = held === 1 ? '1 gateway waits until its' : `${held} gateways wait until their`
   return `${who} local changes are captured or discarded`
 }

@@ -39,12 +39,12 @@ export function createPodModes() {
   }
   return {
     keep,
-    /** Records that a pod appeared, replacing `before` with its report. */
-    appears(name: string, before: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
+    /** Records a new pod. `before`: the pod that it replaces; `report`: the report of that pod. */
+    added(name: string, before: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
       keep(before, report, nowMs)
       since.set(name, nowMs)
     },
-    goes(pod: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
+    removed(pod: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
       keep(pod, report, nowMs)
       if (pod !== undefined) since.delete(pod.name)
     },

@@ -9,7 +9,7 @@ type Bounds<Item> = { maxCount: number; maxBytes: number; bytesOf(item: Item): n
 
 /** GatewaySyncs with and without specs; those beyond `maxNamespaceSyncs` are kept without, so that their status can say why. */
 export const maxKeptSyncs = 2 * maxNamespaceSyncs
-/** Of pods, and of SyncReports. A controller is sized for 5,000 pods in all. In a typical fleet a pod has 600 bytes, and a report 1,200. */
+/** Limits for pods and, separately, for SyncReports. A controller is sized for 5,000 pods in all. In a typical fleet a pod has 600 bytes, and a report 1,200. */
 export const gatewayBounds = { maxCount: 10_000, maxBytes: 12 * 1024 * 1024 } as const
 
 /** By name. */
@@ -52,7 +52,7 @@ export class BoundedObjects<Item> {
     return { count: this.#items.size - (own === undefined ? 0 : 1), bytes: this.#bytes - (own?.bytes ?? 0) }
   }
 
-  /** False: there is no space for it, and the earlier object of that name is removed. */
+  /** Returns false if there is no space for it; then the earlier object of that name is removed too. */
   set(name: string, item: Item): boolean {
     const { maxCount, maxBytes, bytesOf } = this.#bounds
     const bytes = bytesOf(item)

@@ -57,17 +57,17 @@ export function syncKey(namespace: string, name: string): SyncKey {
 /** Limit of one spec, and of all specs of a namespace: the controller parses and keeps the specs of all namespaces. */
 export const maxSpecBytes = 128 * 1024
 export const maxNamespaceSpecBytes = 4 * 1024 * 1024
-/** Of one namespace; a controller is sized for a thousand GatewaySyncs in all. */
+/** Limit of one namespace; a controller is sized for a thousand GatewaySyncs in all. */
 export const maxNamespaceSyncs = 2_000
 const maxRepoLength = 2048
 const maxAnnotationLength = 1024
-/** Of the list of superseded requests. */
+/** Limit of the annotation with the superseded requests. */
 const maxEarlierRequestsLength = 8192
 
 /** Projects a GatewaySync. */
 export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
   const { metadata } = object
-  const annotations = ours(metadata.annotations)
+  const annotations = knownAnnotations(metadata.annotations)
   const specBytes = Buffer.byteLength(JSON.stringify(object.spec ?? null))
   const record = {
     namespace: metadata.namespace ?? '',
@@ -109,7 +109,7 @@ type ContainerStatus = Json<V1ContainerStatus>
 /** Projects a pod that requested an agent; undefined for every other pod and for one that has completed. */
 export function projectPod(object: Stored<V1Pod>): PodRecord | undefined {
   const { metadata } = object
-  const annotations = ours(metadata.annotations)
+  const annotations = knownAnnotations(metadata.annotations)
   if (annotations[podAnnotations.inject] !== 'true') return undefined
   const { initContainers = [], containers = [], serviceAccountName = 'default' } = object.spec ?? {}
   const { phase, initContainerStatuses = [], containerStatuses = [] } = object.status ?? {}
@@ -119,7 +119,7 @@ export function projectPod(object: Stored<V1Pod>): PodRecord | undefined {
     name: metadata.name,
     uid: metadata.uid,
     annotations,
-    labels: choosing(metadata.labels),
+    labels: selectableLabels(metadata.labels),
     injected: metadata.labels?.[agentPodLabel] === 'true' && [...initContainers, ...containers].some(isWorkingAgent),
     terminating: metadata.deletionTimestamp !== undefined,
     agentDown: agentDown([...initContainerStatuses, ...containerStatuses]),
@@ -137,7 +137,7 @@ function isWorkingAgent({ name, env = [] }: Json<V1Container>): boolean {
 function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
   const state = statuses.find(({ name }) => name === agentContainerName)?.state
   if (state?.terminated !== undefined)
-    return `the agent ended: ${state.terminated.reason ?? 'exit'} ${state.terminated.exitCode ?? ''}`.trim()
+    return `the agent exited: ${state.terminated.reason ?? 'exit'} ${state.terminated.exitCode ?? ''}`.trim()
   const waiting = state?.waiting?.reason
   const harmless = waiting === undefined || waiting === 'PodInitializing' || waiting === 'ContainerCreating'
   return harmless ? undefined : `the agent does not start: ${waiting}`
@@ -161,14 +161,14 @@ export function projectReport(object: KubeObject, bounds?: ReportBounds): Report
 }
 
 /** Labels that differ with each pod or each revision of a workload, so that stages cannot select by them. */
-const passing: ReadonlySet<string> = new Set(['controller-revision-hash', 'pod-template-hash', 'statefulset.kubernetes.io/pod-name'])
+const revisionLabels: ReadonlySet<string> = new Set(['controller-revision-hash', 'pod-template-hash', 'statefulset.kubernetes.io/pod-name'])
 
 /** A pod has about ten labels; the first hundred by name are kept. */
 const maxLabels = 100
 
 /** Returns the labels that rollout stages may select by. */
-function choosing(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
-  const chosen = Object.entries(labels ?? {}).filter(([key]) => !passing.has(key))
+function selectableLabels(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const chosen = Object.entries(labels ?? {}).filter(([key]) => !revisionLabels.has(key))
   if (chosen.length <= maxLabels) return Object.fromEntries(chosen)
   return Object.fromEntries(chosen.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, maxLabels))
 }
@@ -186,7 +186,7 @@ const ownAnnotations: readonly string[] = [
  * Returns the known annotations, truncated: the API server accepts texts of any length. They are copied, because V8 keeps the whole text for a
  * part of it.
  */
-function ours(annotations: Annotations = {}): Annotations {
+function knownAnnotations(annotations: Annotations = {}): Annotations {
   return Object.fromEntries(
     ownAnnotations.flatMap((key) => {
       const value = annotations[key]
@@ -202,7 +202,8 @@ export function isSameDesired(before: GatewaySyncRecord | undefined, after: Gate
   return before?.uid === after.uid && before.generation === after.generation && sameAnnotations(before.annotations, after.annotations)
 }
 
-export function decisive(report: ReportRecord | undefined): Partial<ReportRecord> {
+/** Returns the parts of a report that decisions depend on. */
+export function withoutDetails(report: ReportRecord | undefined): Partial<ReportRecord> {
   const { details: _, ...rest } = report ?? {}
   return rest
 }

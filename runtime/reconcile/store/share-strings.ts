@@ -4,7 +4,7 @@
 
 /** Maximum entries: far fewer repeated values are in use at a time, and unique ones would fill any table. */
 const maxKnown = 4_000
-/** Larger objects are seldom equal, and comparing them takes time. */
+/** Larger objects are rarely equal, and comparing them takes time. */
 const maxMembers = 16
 
 /**

@@ -23,7 +23,7 @@ import {
   syncKey,
   withinShare,
   isSameDesired,
-  decisive,
+  withoutDetails,
   isNewer,
 } from './records.ts'
 import { createSharing } from './share-strings.ts'
@@ -150,7 +150,7 @@ export class Store {
     return () => void this.#watchers.delete(watcher)
   }
 
-  /** False: the namespace has too many, and this one is not kept. So do the others that begin with `upsert`. */
+  /** Returns false if the namespace has too many, so that this one is not kept. So do the other `upsert` methods. */
   upsertSync(observed: GatewaySyncRecord): boolean {
     const own = this.#inNamespace(observed.namespace)
     own.others.delete(observed.name)
@@ -204,12 +204,12 @@ export class Store {
     const before = pods.get(pod.name)
     // Most pod changes are irrelevant.
     if (isDeepStrictEqual(before, pod)) return true
-    if (before?.uid !== pod.uid) modes.appears(pod.name, before, reports.get(pod.name), nowMs)
+    if (before?.uid !== pod.uid) modes.added(pod.name, before, reports.get(pod.name), nowMs)
     this.#podChanged(before)
     this.#share(pod)
     const isKept = pods.set(pod.name, pod)
     if (!isKept) {
-      modes.goes(pod, reports.get(pod.name), nowMs)
+      modes.removed(pod, reports.get(pod.name), nowMs)
       this.#overflow(pod.namespace, 'Pod')
     }
     this.#seen()
@@ -220,7 +220,7 @@ export class Store {
   removePod(namespace: string, name: string): void {
     const { pods, reports, modes } = this.#inNamespace(namespace)
     this.#podChanged(pods.get(name))
-    modes.goes(pods.get(name), reports.get(name), this.#clock.monotonicMs())
+    modes.removed(pods.get(name), reports.get(name), this.#clock.monotonicMs())
     pods.delete(name)
     this.#seen()
   }
@@ -234,7 +234,7 @@ export class Store {
     if (!isKept) this.#overflow(report.namespace, 'SyncReport')
     this.#seen()
     // Display details trigger no reconcile.
-    if (isDeepStrictEqual(decisive(before), decisive(report))) return isKept
+    if (isDeepStrictEqual(withoutDetails(before), withoutDetails(report))) return isKept
     if (report.gatewaySync !== '' && !this.isOther(report.namespace, report.gatewaySync))
       this.#changed(syncKey(report.namespace, report.gatewaySync), 'report')
     return isKept

@@ -2,7 +2,7 @@
  * Local changes as the agents report them: which answers count, which gateways are asked again, and the text of the answers.
  */
 import t from 'tap'
-import { changesAskedOf } from '../../../runtime/reconcile/decide/capture.ts'
+import { changesRequestId } from '../../../runtime/reconcile/decide/capture.ts'
 import { changesAnnotations } from '../../../runtime/api/names.ts'
 import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 import { askAgain, askChanges, changesText, forgetChanges, answeredChanges } from '../../../runtime/fleet/drift.ts'
@@ -77,8 +77,8 @@ void t.test('changed gateways are listed in full, silent ones by name, and contr
 void t.test('a requester withdraws only its own request', async (t) => {
   const annotations = askChanges({ id: 'now', gateway: 'press' }).metadata?.annotations ?? {}
   const asked = Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null))
-  t.equal(changesAskedOf(asked, { pod: 'gw-0', gateway: 'press' }), 'now')
-  t.equal(changesAskedOf(asked, { pod: 'gw-1', gateway: 'gw-1' }), undefined)
+  t.equal(changesRequestId(asked, { pod: 'gw-0', gateway: 'press' }), 'now')
+  t.equal(changesRequestId(asked, { pod: 'gw-1', gateway: 'gw-1' }), undefined)
   const taken = forgetChanges(asked, new Set(['before', 'now']))?.metadata?.annotations
   t.strictSame(Object.keys(taken ?? {}).toSorted(), Object.keys(annotations).toSorted())
   t.equal(forgetChanges(asked, new Set(['before'])), undefined)

@@ -147,7 +147,7 @@ void t.test('each gateway shows why it is not in step, and what to do', async (t
     pod('gw-0', 'line-1'),
     pod('gw-1', 'line-1', { injected: false }),
     pod('gw-2', 'line-1'),
-    pod('gw-3', 'line-1', { agentDown: 'the agent ended: OOMKilled 137' }),
+    pod('gw-3', 'line-1', { agentDown: 'the agent exited: OOMKilled 137' }),
     pod('gw-4', 'line-1'),
     pod('elsewhere', 'other'),
   ]
@@ -174,7 +174,7 @@ void t.test('each gateway shows why it is not in step, and what to do', async (t
   containsText(t, text, 'kubectl -n plant-a delete pod gw-1')
   containsText(t, text, `clustersync.io/confirm-deletions=${commit}`)
   containsText(t, text, `clustersync.io/confirm-overwrites=${commit}`)
-  containsText(t, text, 'gw-3: the agent ended: OOMKilled 137')
+  containsText(t, text, 'gw-3: the agent exited: OOMKilled 137')
 })
 
 void t.test('without pods, gateways are known by their reports', async (t) => {

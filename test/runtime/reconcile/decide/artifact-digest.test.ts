@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
-import { digestNamed } from '../../../../runtime/reconcile/decide/artifact-digest.ts'
+import { artifactDigestOf } from '../../../../runtime/reconcile/decide/artifact-digest.ts'
 
 const at = '2026-01-01T00:00:00Z'
 const [commit, other] = ['a'.repeat(40), 'b'.repeat(40)]
@@ -23,16 +23,16 @@ void t.test('the artifact of a commit is found wherever the status names both', 
     'the followed tag': { source: { commit, ref: 'v1', resolvedRef: artifact.ref } },
     'the followed digest': { source: artifact },
   }
-  for (const [place, status] of Object.entries(places)) t.equal(digestNamed(status, commit), digest, place)
-  t.equal(digestNamed(places['the published commit'] ?? {}, other), undefined, 'of another commit')
-  t.equal(digestNamed({ source: { commit, ref: 'main', resolvedRef: 'refs/heads/main' } }, commit), undefined, 'a commit of git')
-  t.equal(digestNamed({}, commit), undefined)
+  for (const [place, status] of Object.entries(places)) t.equal(artifactDigestOf(status, commit), digest, place)
+  t.equal(artifactDigestOf(places['the published commit'] ?? {}, other), undefined, 'of another commit')
+  t.equal(artifactDigestOf({ source: { commit, ref: 'main', resolvedRef: 'refs/heads/main' } }, commit), undefined, 'a commit of git')
+  t.equal(artifactDigestOf({}, commit), undefined)
 })
 
 void t.test('the first place with a digest counts, in the order from the published commit to the source', async (t) => {
   const published = { commit, ref: 'main', at }
   const history = [{ ...entry, ...artifact }]
-  t.equal(digestNamed({ published, history }, commit), digest)
-  t.equal(digestNamed({ published: { ...published, ref: `v2@${another}` }, history, source: artifact }, commit), another)
-  t.equal(digestNamed({ history, source: { commit, ref: `v2@${another}` } }, commit), digest)
+  t.equal(artifactDigestOf({ published, history }, commit), digest)
+  t.equal(artifactDigestOf({ published: { ...published, ref: `v2@${another}` }, history, source: artifact }, commit), another)
+  t.equal(artifactDigestOf({ history, source: { commit, ref: `v2@${another}` } }, commit), digest)
 })

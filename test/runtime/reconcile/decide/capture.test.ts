@@ -4,18 +4,18 @@
 import t from 'tap'
 import {
   answers,
-  askedOf,
+  captureRequestId,
   captureAfter,
-  ofRepository,
+  forRepository,
   captureBranch,
   captureRequest,
-  changesAskedOf,
+  changesRequestId,
   changesRequest,
   concerns,
   driftRequest,
   isSameRequest,
   isTooSoon,
-  quietOf,
+  quietPeriodMs,
 } from '../../../../runtime/reconcile/decide/capture.ts'
 import { captureAnnotations, changesAnnotations } from '../../../../runtime/api/names.ts'
 import { type CaptureEntry, maxCaptured } from '../../../../runtime/api/schema/capture-spec.ts'
@@ -42,25 +42,25 @@ void t.test('with capture enabled, a request concerns every gateway or the one t
   t.equal(captureRequest({}), undefined)
   t.equal(captureRequest({ [captureAnnotations.at]: ' ' }), undefined)
   t.equal(captureRequest({ [captureAnnotations.at]: ` ${'i'.repeat(65)} ` })?.id, 'i'.repeat(64))
-  t.equal(askedOf(spec, asked, press), 'now')
-  t.equal(askedOf(spec, {}, press), undefined)
-  t.equal(askedOf(undefined, asked, press), undefined)
-  t.equal(askedOf({ ...spec, enabled: false }, asked, press), undefined)
+  t.equal(captureRequestId(spec, asked, press), 'now')
+  t.equal(captureRequestId(spec, {}, press), undefined)
+  t.equal(captureRequestId(undefined, asked, press), undefined)
+  t.equal(captureRequestId({ ...spec, enabled: false }, asked, press), undefined)
   for (const [named, expected] of [
     ['press', 'now'],
     ['gw-0', 'now'],
     ['', 'now'],
     ['gw-1', undefined],
   ] as const)
-    t.equal(askedOf(spec, { ...asked, [captureAnnotations.gateway]: named }, press), expected, `"${named}"`)
+    t.equal(captureRequestId(spec, { ...asked, [captureAnnotations.gateway]: named }, press), expected, `"${named}"`)
 })
 
 void t.test('a request to list local changes concerns every gateway or the one that it names', (t) => {
   const request = { [changesAnnotations.at]: 'now' }
-  t.equal(changesAskedOf({}, press), undefined)
-  t.equal(changesAskedOf(request, press), 'now')
-  t.equal(changesAskedOf({ ...request, [changesAnnotations.gateway]: 'press' }, press), 'now')
-  t.equal(changesAskedOf({ ...request, [changesAnnotations.gateway]: 'gw-1' }, press), undefined)
+  t.equal(changesRequestId({}, press), undefined)
+  t.equal(changesRequestId(request, press), 'now')
+  t.equal(changesRequestId({ ...request, [changesAnnotations.gateway]: 'press' }, press), 'now')
+  t.equal(changesRequestId({ ...request, [changesAnnotations.gateway]: 'gw-1' }, press), undefined)
   t.end()
 })
 
@@ -75,7 +75,7 @@ void t.test('without a request, changes are captured only if spec.capture.trigge
     [{ trigger: 'Drift', quietPeriod: '1m', enabled: false }, undefined],
     [{ trigger: 'Drift', quietPeriod: 'later' }, undefined],
   ] as const)
-    t.equal(quietOf(capture), expected, JSON.stringify(capture))
+    t.equal(quietPeriodMs(capture), expected, JSON.stringify(capture))
 })
 
 void t.test('equal changes are captured once, and new changes only after the quiet period or on request', async (t) => {
@@ -191,11 +191,11 @@ void t.test('a request keeps the time when it was first seen, and counts answers
 
 void t.test('a capture status of another repository is ignored', async (t) => {
   const status = { gateways: [] }
-  t.strictSame(ofRepository({ ...status, repo: 'one' }, 'one'), { ...status, repo: 'one' })
-  t.equal(ofRepository({ ...status, repo: 'one' }, 'two'), undefined)
-  t.strictSame(ofRepository(status, 'two'), status, 'a controller of an earlier release did not say')
+  t.strictSame(forRepository({ ...status, repo: 'one' }, 'one'), { ...status, repo: 'one' })
+  t.equal(forRepository({ ...status, repo: 'one' }, 'two'), undefined)
+  t.strictSame(forRepository(status, 'two'), status, 'a controller of an earlier release did not say')
   const before = { gateways: [entry('gw-0')], request: 'now', at, answered: 1, repo: 'one' }
-  const moved = captureAfter(ofRepository(before, 'two'), [], spec, asked, '2026-03-08T12:00:00Z')
+  const moved = captureAfter(forRepository(before, 'two'), [], spec, asked, '2026-03-08T12:00:00Z')
   matchObject(t, moved.status, { request: 'now', at, answered: 0, gateways: undefined }, 'but a request grows no younger')
 })
 
@@ -252,11 +252,11 @@ void t.test('no branch is a full ref', (t) => {
 
 void t.test('of another repository only the request and its time are kept, if both are known', (t) => {
   const status = { repo: 'one', request: 'now', at, by: 'maria', answered: 1, gateways: [entry('gw-0')] }
-  t.strictSame(ofRepository(status, 'two'), { request: 'now', at })
-  t.strictSame(ofRepository(status, undefined), { request: 'now', at })
-  t.equal(ofRepository({ repo: 'one', at }, 'two'), undefined)
-  t.equal(ofRepository({ repo: 'one', request: 'now' }, 'two'), undefined)
-  t.equal(ofRepository(undefined, 'two'), undefined)
+  t.strictSame(forRepository(status, 'two'), { request: 'now', at })
+  t.strictSame(forRepository(status, undefined), { request: 'now', at })
+  t.equal(forRepository({ repo: 'one', at }, 'two'), undefined)
+  t.equal(forRepository({ repo: 'one', request: 'now' }, 'two'), undefined)
+  t.equal(forRepository(undefined, 'two'), undefined)
   t.end()
 })
 

@@ -14,7 +14,7 @@ import { podWith, reportWith, specWith } from '../../../support/gatewaysync.ts'
 
 const commit = parseCommitHash('a'.repeat(40))
 const at = '2026-01-01T00:00:00Z'
-const unasked = { kind: 'unasked', lastFault: undefined } as const
+const unasked = { kind: 'unchanged', lastFault: undefined } as const
 
 function decideWith({ spec = specWith(), annotations = {}, status = {}, ...more }: Partial<Observation> & { source: SourceObservation }) {
   const desired = desiredRef(followedRef(spec.git), annotations, status)

@@ -81,7 +81,7 @@ void t.test('Ready is true only when every gateway reports the published commit 
   ]
   for (const [name, status, ready, reason] of rows) {
     const observed = { pods: [podWith('gw-0'), podWith('gw-1')], reports: new Map([report('gw-0', {}), report('gw-1', status)]) }
-    const next = pass({ source: { kind: 'unasked', lastFault: undefined }, status: first, ...observed }).status
+    const next = pass({ source: { kind: 'unchanged', lastFault: undefined }, status: first, ...observed }).status
     matchObject(t, condition(next, 'Ready'), { status: ready, reason }, name)
     const { total = 0, ...buckets } = next.gateways ?? {}
     t.equal(
@@ -96,7 +96,7 @@ void t.test('a report of an earlier pod of the same name does not count', async 
   const first = pass({ source: resolved() }).status
   const [name, old] = report('gw-0', {})
   const { status } = pass({
-    source: { kind: 'unasked', lastFault: undefined },
+    source: { kind: 'unchanged', lastFault: undefined },
     status: first,
     pods: [podWith('gw-0')],
     reports: new Map([[name, { ...old, podUid: 'earlier' }]]),
@@ -110,7 +110,7 @@ void t.test('gateways without a report are named, up to a limit', async (t) => {
   const pods = [
     ...names.map((name) => podWith(name)),
     podWith('hand-made', { injected: false }),
-    podWith('crashed', { agentDown: 'the agent ended' }),
+    podWith('crashed', { agentDown: 'the agent exited' }),
   ]
   const { status } = pass({ source: resolved(), pods })
   t.strictSame(status.unreported, names.slice(0, 20))
@@ -142,7 +142,7 @@ void t.test('a failing git host makes Ready false at once and keeps the publishe
   const failing = pass({ source: { kind: 'fault', fault }, status: first }).status
   matchObject(t, condition(failing, 'Ready'), { status: 'False', reason: 'GitUnreachable' })
   matchObject(t, failing.published, { commit: commitA })
-  const still = pass({ source: { kind: 'unasked', lastFault: fault }, status: failing }).status
+  const still = pass({ source: { kind: 'unchanged', lastFault: fault }, status: failing }).status
   matchObject(t, condition(still, 'SourceReady'), { status: 'False', reason: 'GitUnreachable' }, 'a pass that did not ask lets it stand')
   matchObject(t, condition(pass({ source: resolved(), status: still }).status, 'Ready'), { status: 'True' })
 })
@@ -175,7 +175,7 @@ void t.test('before the first answer of the git host, all conditions are unknown
   const later = pass({ source: { kind: 'pending' }, status, now: now.add({ minutes: 5 }) }).status
   t.equal(condition(later, 'Ready')?.lastTransitionTime, '2026-01-01T00:00:00Z')
   const known = pass({ source: resolved() }).status
-  t.equal(condition(pass({ source: { kind: 'unasked', lastFault: undefined }, status: known }).status, 'SourceReady')?.reason, 'Fetched')
+  t.equal(condition(pass({ source: { kind: 'unchanged', lastFault: undefined }, status: known }).status, 'SourceReady')?.reason, 'Fetched')
   t.equal(condition(pass({ source: { kind: 'pending' }, status: known }).status, 'SourceReady')?.reason, 'Pending', 'of a new spec')
 })
 
@@ -229,7 +229,7 @@ void t.test('a new GatewaySync or push causes no Warning, and an event contains 
   const created = pass({ source: { kind: 'pending' }, pods })
   const published = pass({ source: resolved(), status: created.status, pods })
   const reports = new Map([report('gw-0', {}), report('gw-1', {})])
-  const synced = pass({ source: { kind: 'unasked', lastFault: undefined }, status: published.status, pods, reports })
+  const synced = pass({ source: { kind: 'unchanged', lastFault: undefined }, status: published.status, pods, reports })
   const pushed = pass({ source: resolved(commitB), status: synced.status, pods, reports })
   const events = [created, published, synced, pushed].flatMap((decision) => decision.events)
   t.strictSame(
@@ -241,7 +241,7 @@ void t.test('a new GatewaySync or push causes no Warning, and an event contains 
     'no pod and no count',
   )
   const failing = pass({
-    source: { kind: 'unasked', lastFault: undefined },
+    source: { kind: 'unchanged', lastFault: undefined },
     status: synced.status,
     pods,
     reports: new Map([report('gw-0', {}), report('gw-1', { phase: 'Failed', reason: 'DiskFull', message: 'no space' })]),
@@ -259,7 +259,7 @@ void t.test('of many requests waiting for a slow git host the oldest are answere
     [requestAnnotations.specRef]: 'main',
     [requestAnnotations.superseded]: [...entries, 'newest=main'].join(' '),
   }
-  const source = { kind: 'unasked', lastFault: undefined } as const
+  const source = { kind: 'unchanged', lastFault: undefined } as const
   const { status } = pass({ annotations, status: first, source })
   t.strictSame(
     status.requests?.map(({ id, outcome }) => `${id} ${outcome}`),
@@ -285,7 +285,7 @@ void t.test('a request older than the spec is answered as superseded', async (t)
 })
 
 void t.test('requests that are malformed or withdrawn are answered, and decided ones are not answered again', async (t) => {
-  const source = { kind: 'unasked', lastFault: undefined } as const
+  const source = { kind: 'unchanged', lastFault: undefined } as const
   const requestsOf = (annotations: Record<string, string>, status: GatewaySyncStatus = {}) =>
     pass({ annotations, status, source }).status.requests
   const at = '2026-01-01T00:00:00Z'

@@ -81,8 +81,8 @@ const refusedText = '1 error: p: m (r)'
 
 void t.test('without an answer nothing changes, except for the fault of the last one', async (t) => {
   t.strictSame(follow({ kind: 'pending' }), unchanged)
-  t.strictSame(follow({ kind: 'unasked', lastFault: undefined }), unchanged)
-  t.strictSame(follow({ kind: 'unasked', lastFault: slow }), { ...unchanged, fault: 'GitTimeout' })
+  t.strictSame(follow({ kind: 'unchanged', lastFault: undefined }), unchanged)
+  t.strictSame(follow({ kind: 'unchanged', lastFault: slow }), { ...unchanged, fault: 'GitTimeout' })
   t.strictSame(follow({ kind: 'pending' }, { status: {} }), {
     source: undefined,
     published: undefined,

@@ -27,7 +27,7 @@ const pod = (name: string): fc.Arbitrary<GatewayPod> =>
       injected: fc.constantFrom(true, true, true, false),
       terminating: fc.constantFrom(false, false, false, true),
       labels: fc.constant({}),
-      agentDown: fc.constantFrom(undefined, undefined, undefined, 'the agent ended'),
+      agentDown: fc.constantFrom(undefined, undefined, undefined, 'the agent exited'),
     })
     .map((changes) => podWith(name, changes))
 const report = (name: string): fc.Arbitrary<GatewayReport> =>

@@ -78,7 +78,7 @@ void t.test('an unverified folder is known with its cause, only while the report
 
 void t.test('a gateway without a usable report is pending, failed or without an agent, with a reason', async (t) => {
   matchObject(t, observe(podWith('gw-0')), { state: 'pending', reason: 'NoReport' })
-  matchObject(t, observe(podWith('gw-0', { agentDown: 'the agent ended: OOMKilled 137' })), {
+  matchObject(t, observe(podWith('gw-0', { agentDown: 'the agent exited: OOMKilled 137' })), {
     state: 'failed',
     reason: 'AgentDown',
     message: /OOM/,
@@ -185,7 +185,8 @@ void t.test('details are kept only within bounds that are given', async (t) => {
 })
 
 void t.test('a gateway has the commit, mode and folder of its report, and says why it is not synced', async (t) => {
-  const outdated = (why: string, version = 'unknown') => `the agent (version ${version}) has a different version: ${why}; recreate the pod`
+  const outdated = (why: string, version = 'unknown') =>
+    `the agent (version ${version}) does not match the controller: ${why}; recreate the pod`
   const [old, hash] = ['b'.repeat(40), `v1-${'f'.repeat(64)}`]
   const rows: [Partial<SyncReportStatus>, state: GatewayState, reason?: string, message?: string][] = [
     [{}, 'synced'],
@@ -217,7 +218,7 @@ void t.test('a gateway has the commit, mode and folder of its report, and says w
 void t.test('without a report that can be read, a gateway says what is wrong with its agent', async (t) => {
   const nothing = { pod: 'gw-0', commit: undefined, mode: undefined }
   const malformed: [string, GatewayReport] = ['gw-0', parseReport('uid-gw-0', 'nonsense')]
-  const missing = 'the pod requests an agent but has no working one; recreate it'
+  const missing = 'the pod requests an agent but has no working one; recreate the pod'
   t.strictSame(observe(podWith('gw-0', { injected: false, agentDown: 'ended' }), malformed), {
     ...nothing,
     state: 'missingAgent',

@@ -41,7 +41,7 @@ void t.test('changed lines are read once, and never kept', async (t) => {
 void t.test('local changes are counted first, unless the phase says so already or there are none', (t) => {
   const finding = { rule: 'a-rule', path: 'a.json', message: 'is empty' }
   const others = { findings: [finding, { ...finding, path: '' }], scan: { problems: ['Project not loaded'] } }
-  const rest = ['a.json: is empty (a-rule)', 'is empty (a-rule)', 'the gateway says: Project not loaded']
+  const rest = ['a.json: is empty (a-rule)', 'is empty (a-rule)', 'the gateway reports: Project not loaded']
   const paths = ['a', 'b', 'c', 'd']
   for (const [local, phase, expected] of [
     [undefined, 'Synced', rest],

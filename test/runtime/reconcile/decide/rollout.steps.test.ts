@@ -8,7 +8,7 @@ import { Fault } from '../../../../runtime/platform/fault.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { syncEvents } from '../../../../runtime/reconcile/decide/events.ts'
 import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts'
-import { followRollout, rolledBack } from '../../../../runtime/reconcile/decide/rollout.ts'
+import { followRollout, rollbackFault } from '../../../../runtime/reconcile/decide/rollout.ts'
 import { actionText } from '../../../../runtime/reconcile/rollout/action.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { podWith, specWith } from '../../../support/gatewaysync.ts'
@@ -40,7 +40,7 @@ void t.test('each step of a rollout has one event', async (t) => {
   const message = '1 of 1 gateways of stage test failed: gw-test: TemplateFailed'
   t.strictSame(eventsOf(failing).slice(2), [`Warning RolloutStopped: the rollout of commit ${commitOf(2)} is stopped: ${message}`])
   failing.act('abort')
-  t.strictSame(eventsOf(failing), [`Warning RolledBack: gateways return from commit ${commitOf(2)} to ${commitOf(1)}: somebody aborted it`])
+  t.strictSame(eventsOf(failing), [`Warning RolledBack: gateways return from commit ${commitOf(2)} to ${commitOf(1)}: aborted by somebody`])
 })
 
 void t.test('a rolled-back commit is held with the reason until it is requested by its hash', async (t) => {
@@ -52,7 +52,7 @@ void t.test('a rolled-back commit is held with the reason until it is requested 
   const desired = (ref: string, undecided = false): DesiredRef => ({ ref: ref as FollowedRef, request: undefined, undecided })
   const spec = specWith({ rollout: { stages } })
   const why = (more: object = {}, wanted = desired('main'), of = spec) =>
-    rolledBack(
+    rollbackFault(
       { spec: of, status: status({ refused, reason: 'RolloutFailed', message: 'it failed', ...more }), desired: wanted },
       commitOf(2),
     )
@@ -65,7 +65,7 @@ void t.test('a rolled-back commit is held with the reason until it is requested 
   t.equal(why({}, desired(commitOf(2), true)), undefined, 'requested by its hash')
   t.strictSame(why({}, desired(commitOf(2))), new Fault('RolloutFailed', 'it failed'), 'the request has its answer')
   t.strictSame(why({}, desired('v2', true)), new Fault('RolloutFailed', 'it failed'), 'requested by a tag')
-  t.equal(rolledBack({ spec, status: {}, desired: desired('main') }, commitOf(2)), undefined)
+  t.equal(rollbackFault({ spec, status: {}, desired: desired('main') }, commitOf(2)), undefined)
 })
 
 void t.test('only a resume of that rollout publishes a rolled-back commit again', async (t) => {

@@ -153,7 +153,7 @@ void t.test('an abort rolls the gateways back', async (t) => {
   t.equal(fleet.commits()['gw-test'], commitOf(2))
   fleet.act('abort')
   fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'RolledBack', reason: 'RolloutAborted', message: 'somebody aborted it' })
+  matchObject(t, fleet.rollout(), { state: 'RolledBack', reason: 'RolloutAborted', message: 'aborted by somebody' })
   t.strictSame(new Set(Object.values(fleet.commits())), new Set([commitOf(1)]))
 })
 
@@ -263,7 +263,7 @@ void t.test('an action for a finished rollout, another rollout or another state 
   matchObject(t, fleet.rollout(), { state: 'Progressing' })
   fleet.act('abort')
   fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'RolledBack', message: 'somebody aborted it' })
+  matchObject(t, fleet.rollout(), { state: 'RolledBack', message: 'aborted by somebody' })
 })
 
 void t.test('a stopped rollout stays stopped although the gateway recovers, until it is resumed', async (t) => {

@@ -219,54 +219,54 @@ void t.test('without an answer of the host, the stored source counts while it be
   const of = (status: (typeof base)['status']) => ({ status: { ...base.status, ...status } })
   const pending = { kind: 'pending' }
   const rows: [string, Partial<typeof base>, unknown][] = [
-    ['the spec of the last resolution', {}, { kind: 'unasked', lastFault: undefined }],
+    ['the spec of the last resolution', {}, { kind: 'unchanged', lastFault: undefined }],
     ['another spec', { last: { ...good, specKey: 'before' } }, pending],
     ['another ref', of({ source: { ref: 'other' } }), pending],
     [
       'another ref, for a request without an outcome',
       { ...of({ source: { ref: 'other' } }), desired: asked },
-      { kind: 'unasked', lastFault: undefined },
+      { kind: 'unchanged', lastFault: undefined },
     ],
-    ['a fault', { last: { ...good, fault: passing } }, { kind: 'unasked', lastFault: passing }],
-    ['a lasting fault of the ref', { last: { ...good, fault: lasting } }, { kind: 'unasked', lastFault: lasting }],
+    ['a fault', { last: { ...good, fault: passing } }, { kind: 'unchanged', lastFault: passing }],
+    ['a lasting fault of the ref', { last: { ...good, fault: lasting } }, { kind: 'unchanged', lastFault: lasting }],
     [
       'a lasting fault of a request for another ref',
       { last: { ...good, ref: 'v1', requestId: 'r1', fault: lasting } },
-      { kind: 'unasked', lastFault: undefined },
+      { kind: 'unchanged', lastFault: undefined },
     ],
     [
       'a passing fault of a request for another ref',
       { last: { ...good, ref: 'v1', requestId: 'r1', fault: passing } },
-      { kind: 'unasked', lastFault: passing },
+      { kind: 'unchanged', lastFault: passing },
     ],
-    ['a new process, and the status of this generation', { last: undefined }, { kind: 'unasked', lastFault: undefined }],
+    ['a new process, and the status of this generation', { last: undefined }, { kind: 'unchanged', lastFault: undefined }],
     ['a new process, and the status of an earlier generation', { last: undefined, generation: 4 }, pending],
     ['a new process, and an unknown source', { last: undefined, ...of({ conditions: ready('Unknown', 'Progressing') }) }, pending],
     [
       'a new process, and a recorded fault',
       { last: undefined, ...of({ conditions: ready('False', 'RefNotFound') }) },
-      { kind: 'unasked', lastFault: lasting },
+      { kind: 'unchanged', lastFault: lasting },
     ],
     [
       'a lasting fault of the followed request',
       { last: { ...good, ref: 'refs/heads/main', requestId: 'r1', fault: lasting } },
-      { kind: 'unasked', lastFault: lasting },
+      { kind: 'unchanged', lastFault: lasting },
     ],
     [
       'a lasting fault of another ref without a request',
       { last: { ...good, ref: 'v1', fault: lasting } },
-      { kind: 'unasked', lastFault: lasting },
+      { kind: 'unchanged', lastFault: lasting },
     ],
     [
       'a new process, and a ready source with the reason of a fault',
       { last: undefined, ...of({ conditions: ready('True', 'RefNotFound') }) },
-      { kind: 'unasked', lastFault: undefined },
+      { kind: 'unchanged', lastFault: undefined },
     ],
-    ['a new process, and no conditions', { last: undefined, ...of({ conditions: [] }) }, { kind: 'unasked', lastFault: undefined }],
+    ['a new process, and no conditions', { last: undefined, ...of({ conditions: [] }) }, { kind: 'unchanged', lastFault: undefined }],
     [
       'a new process, and a reason that is no fault of this release',
       { last: undefined, ...of({ conditions: ready('False', 'toString') }) },
-      { kind: 'unasked', lastFault: undefined },
+      { kind: 'unchanged', lastFault: undefined },
     ],
   ]
   for (const [name, changes, source] of rows) t.strictSame(storedSource({ ...base, ...changes }), source, name)

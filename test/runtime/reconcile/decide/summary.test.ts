@@ -268,7 +268,7 @@ void t.test('the first commit is not published yet while the source is resolved'
 void t.test('before a commit is known, or for one that is not verified, the conditions say what is missing', async (t) => {
   const of = (given: Given) => ['SourceReady', 'CollectionsValid'].map((type) => shown(summary(given)[type]))
   const unknown = [
-    ['Unknown Pending', 'the git host was not contacted for this spec yet'],
+    ['Unknown Pending', 'the git host has not been contacted for this spec yet'],
     ['Unknown Pending', 'no commit to validate yet'],
   ]
   t.strictSame(of({ pending: true }), unknown)

@@ -138,7 +138,7 @@ void t.test('an action is done once, and only for this rollout', async (t) => {
     commit: first,
     refused: version(second),
     reason: 'RolloutAborted',
-    message: 'Ann aborted it',
+    message: 'aborted by Ann',
   })
   t.equal(aborted.lastAction, 'new')
   t.equal(step(action('abort', { digest: 'done' })).rollout.state, 'Progressing', 'it was done')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { specWith } from '../../../support/gatewaysync.ts'
-import { amountOf, heldWords, membersOf } from '../../../../runtime/reconcile/rollout/stages.ts'
+import { amountOf, heldText, membersOf } from '../../../../runtime/reconcile/rollout/stages.ts'
 
 const gateway = (pod: string, labels: Record<string, string> = {}) => ({ pod, name: `name-${pod}`, labels })
 
@@ -52,6 +52,6 @@ void t.test('an amount is a number or a percentage of the gateways, and at least
 })
 
 void t.test('gateways with local changes are counted in words', async (t) => {
-  t.equal(heldWords(1), '1 gateway waits until its local changes are captured or discarded')
-  t.equal(heldWords(2), '2 gateways wait until their local changes are captured or discarded')
+  t.equal(heldText(1), '1 gateway waits until its local changes are captured or discarded')
+  t.equal(heldText(2), '2 gateways wait until their local changes are captured or discarded')
 })

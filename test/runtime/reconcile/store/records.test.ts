@@ -74,7 +74,7 @@ void t.test('a pod with an ambiguous or missing data volume is a gateway without
     const status = statusWith(pod)
     matchObject(t, status.gateways, { total: 1, missingAgent: 1, pending: 0 }, name)
     t.strictSame(status.unreported ?? [], [], `${name}: no report is waited for`)
-    const message = /^1 of 1 gateways: gw-0: MissingAgent, the pod requests an agent but has no working one; recreate it$/
+    const message = /^1 of 1 gateways: gw-0: MissingAgent, the pod requests an agent but has no working one; recreate the pod$/
     matchObject(t, agentsInjected(status), { status: 'False', reason: 'MissingAgent', message }, name)
   }
 })

@@ -129,7 +129,7 @@ void t.test('a change without effect on decisions triggers no reconcile', async 
   store.upsertReport(report('a'))
   store.upsertReport(report('a'))
   t.strictSame(kinds.splice(0), ['pod plant/one', 'report plant/one'])
-  store.upsertPod({ ...pod('gw', 'one'), agentDown: 'the agent ended' })
+  store.upsertPod({ ...pod('gw', 'one'), agentDown: 'the agent exited' })
   store.upsertReport(report('b'))
   t.strictSame(kinds, ['pod plant/one', 'pod plant/one', 'report plant/one'])
 })
