@@ -44,8 +44,8 @@ export function parseCommitHash(text: string): CommitHash {
 }
 
 /**
- * Checks a ref as `git check-ref-format --allow-onelevel` does, and more strictly: no leading `-`, no control or non-ASCII-printable-unsafe
- * character, at most 255 bytes. Throws InvalidRef with the violated rule.
+ * Checks a ref as `git check-ref-format --allow-onelevel` does, and more strictly: no leading `-`, no control
+ * character, valid Unicode, at most 255 bytes. Throws InvalidRef with the violated rule.
  */
 export function parseRefName(text: string): RefName {
   const broken = brokenRefRule(text)

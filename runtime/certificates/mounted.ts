@@ -37,7 +37,7 @@ export async function openMounted(
       while (!signal.aborted) {
         try {
           await clock.wait(pollIntervalMs, signal)
-          if (serving.show(await read())) log.info({ component: 'certificates' }, 'certificate read again')
+          if (serving.show(await read())) log.info({ component: 'certificates' }, 'certificate reloaded')
           failing = false
         } catch (error) {
           if (isAbort(error, signal)) return

@@ -53,7 +53,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
       while (!own.aborted) {
         try {
           await poll(own)
-          await clock.wait(untilNextLook(latest.renewAt, clock.now()), own)
+          await clock.wait(untilNextCheck(latest.renewAt, clock.now()), own)
         } catch (error) {
           if (isAbort(error, own)) return
           const { reason, message } = asFault(error)
@@ -65,7 +65,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
   }
 }
 
-function untilNextLook(renewAt: Temporal.Instant, now: Temporal.Instant): number {
+function untilNextCheck(renewAt: Temporal.Instant, now: Temporal.Instant): number {
   return Math.min(pollIntervalMs, Math.max(1000, renewAt.epochMilliseconds - now.epochMilliseconds))
 }
 

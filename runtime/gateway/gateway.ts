@@ -210,7 +210,7 @@ async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | und
   if (names === undefined) return undefined
   return [
     ...found.output.items.map(({ message, description }) => message ?? description ?? 'a problem without a message'),
-    ...names.map((name) => `module ${name} is in quarantine`),
+    ...names.map((name) => `module ${name} is quarantined`),
   ].slice(0, maxProblems)
 }
 

@@ -92,7 +92,7 @@ export function parsed<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, jsonOrUndefined(body))
   if (result.success) return result.output
-  throw new Fault(otherwise, `the gateway's answer to ${route} cannot be understood: ${result.issues[0].message}`)
+  throw new Fault(otherwise, `the gateway's response to ${route} is not valid: ${result.issues[0].message}`)
 }
 
 /** Returns the body of a 2xx response; throws the fault for any other status. `level`: the permission that the call needs. */
@@ -115,8 +115,8 @@ export function required(
   if (status >= 300 && status < 400) {
     throw new Fault('GatewayNotReady', `${route}: redirected to ${printableLocation(headers.location)}; the gateway is being commissioned`)
   }
-  const isForNow = status === 400 || status === 429 || status >= 500
-  throw new Fault(isForNow ? 'GatewayNotReady' : otherwise, `${route}: the gateway answered ${status}`)
+  const isTemporary = status === 400 || status === 429 || status >= 500
+  throw new Fault(isTemporary ? 'GatewayNotReady' : otherwise, `${route}: the gateway answered ${status}`)
 }
 
 function printableLocation(location: string | undefined): string {

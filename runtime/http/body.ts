@@ -55,11 +55,11 @@ export async function readBody(
     for (const part of parts === true ? [piece] : parts === false ? [] : parts) {
       if (kept === undefined) break
       if (size + part.byteLength > maxKept) return { kind: 'tooLarge' }
-      kept = withRoomFor(kept, size, part.byteLength, maxKept)
+      kept = withSpaceFor(kept, size, part.byteLength, maxKept)
       kept.set(part, size)
       size += part.byteLength
     }
-    giveBack(piece)
+    releasePiece(piece)
   }
   return kept === undefined ? { kind: 'dropped' } : { kind: 'whole', bytes: kept.subarray(0, size) }
 }
@@ -88,7 +88,7 @@ async function* piecesUntil(body: ReadableStream<Uint8Array>, signal: AbortSigna
   }
 }
 
-function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number, maxBytes: number): Buffer<ArrayBuffer> {
+function withSpaceFor(body: Buffer<ArrayBuffer>, size: number, more: number, maxBytes: number): Buffer<ArrayBuffer> {
   if (size + more <= body.length) return body
   const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(size + more, body.length * 2)))
   larger.set(body.subarray(0, size))
@@ -104,7 +104,7 @@ export function discard(body: Uint8Array<ArrayBuffer>): void {
 }
 
 /** Releases a piece, unless it shares its memory with others. */
-function giveBack({ buffer, byteLength }: Uint8Array): void {
+function releasePiece({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 

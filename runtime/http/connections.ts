@@ -41,7 +41,7 @@ export function createConnections(maxConnections: number, clock: Pick<Clock, 'mo
       socket.once('close', () => {
         if (open.get(key)?.socket === socket) open.delete(key)
       })
-      if (open.size > maxConnections) (whoGoes([...open.values()], peer, openedMs - startMs) ?? { socket }).socket.destroy()
+      if (open.size > maxConnections) (connectionToClose([...open.values()], peer, openedMs - startMs) ?? { socket }).socket.destroy()
     },
     begin(request) {
       // Over TLS the call has another socket object than the connection, with the same two ends.
@@ -68,7 +68,7 @@ function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 're
  * new one's client, and connections of a client that holds no more, without a call and opened after `startedMs`. Undefined: the new
  * connection is closed.
  */
-function whoGoes(connections: readonly Connection[], newcomer: string, startedMs: number): Connection | undefined {
+function connectionToClose(connections: readonly Connection[], newcomer: string, startedMs: number): Connection | undefined {
   const openBy = new Map<string, number>()
   for (const { peer } of connections) openBy.set(peer, (openBy.get(peer) ?? 0) + 1)
   const own = openBy.get(newcomer) ?? 0

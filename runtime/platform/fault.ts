@@ -79,7 +79,7 @@ export const reasons = {
   WaitsForStage: { retry: 'on-change', help: 'the gateway keeps its commit until its stage of the rollout begins' },
   // delivery
   CommitGone: { retry: 'backoff', help: 'neither the mirror nor the git host has this commit anymore' },
-  CommitNotPublished: { retry: 'on-change', help: 'this commit is not and was not published for this GatewaySync' },
+  CommitNotPublished: { retry: 'on-change', help: 'this commit was never published for this GatewaySync' },
   UnknownBase: { retry: 'backoff', help: 'the base commit is not in the mirror; the agent requests all files' },
   DeliveryUnreachable: { retry: 'backoff', help: 'the controller could not be reached' },
   DeliveryUnauthorized: { retry: 'backoff', help: 'the token is missing or expired, or its pod may not read this GatewaySync' },

@@ -25,7 +25,7 @@ export async function readSecretFile(file: string, label: string): Promise<strin
 /** Reads `<folder>/<name>/<key>`, which corresponds to a key of a Secret. Throws SecretNotFound. */
 export async function readSecret(folder: string | undefined, ref: { name: string; key: string }, label: string): Promise<string> {
   if (folder === undefined)
-    throw new Fault('SecretNotFound', `${label} names Secret "${printable(ref.name)}"; give --secrets <dir> with <dir>/<name>/<key>`)
+    throw new Fault('SecretNotFound', `${label} names Secret "${printable(ref.name)}"; specify --secrets <dir> with <dir>/<name>/<key>`)
   for (const part of [ref.name, ref.key]) {
     if (!isFileName(part)) {
       throw new Fault('SecretNotFound', `${label}: "${printable(part)}" is not a valid name of a Secret or key`)
@@ -64,7 +64,10 @@ const maxKeys = 256
 export function readSecretFolder(folder: string | undefined): ReadSecret {
   return async (_namespace, name, signal) => {
     if (folder === undefined)
-      throw new Fault('SecretNotFound', `spec names Secret "${printable(name)}"; give --secrets <dir> with <dir>/${printable(name)}/<key>`)
+      throw new Fault(
+        'SecretNotFound',
+        `spec names Secret "${printable(name)}"; specify --secrets <dir> with <dir>/${printable(name)}/<key>`,
+      )
     if (!isFileName(name)) return undefined
     const below = path.join(folder, name)
     const data = new Map<string, Buffer>()

@@ -53,7 +53,7 @@ export async function gatewayContract(
     t.strictSame(await gateway.problems(signal), [])
     under.simulator.setProblems(['connection "db" is faulted'])
     under.simulator.setQuarantined(['Vision'])
-    t.strictSame(await gateway.problems(signal), ['connection "db" is faulted', 'module Vision is in quarantine'])
+    t.strictSame(await gateway.problems(signal), ['connection "db" is faulted', 'module Vision is quarantined'])
     t.equal(await clientOf(under, 'gw:other').problems(signal), undefined)
   })
   await t.test('the lock is held until the scan, and an older gateway has none', async (t) => {

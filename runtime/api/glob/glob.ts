@@ -32,7 +32,7 @@ export function brokenRefGlobRule(pattern: string): string | undefined {
   return pattern === '' ? 'is empty' : brokenGrammar(pattern, 'ref')
 }
 
-/** Of the globs of one list: a letter of a text costs time for each 32 pieces, and memory for each class of letters. */
+/** Limits on the globs of one list: a letter of a text costs time for each 32 pieces, and memory for each class of letters. */
 const [maxListPieces, maxListBounds] = [8192, 1024]
 
 /**

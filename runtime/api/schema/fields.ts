@@ -9,7 +9,7 @@ import { isRefName } from '../values.ts'
 /** An entry of `x-kubernetes-validations`. */
 export type CelRule = { rule: string; message: string }
 
-type ObjectSchemaWords = Readonly<Record<string, unknown>>
+type ObjectSchemaKeywords = Readonly<Record<string, unknown>>
 
 const celRules = new WeakMap<object, CelRule>()
 
@@ -30,12 +30,12 @@ export function celRuleOf(item: object): CelRule | undefined {
 }
 
 /** A list whose items are identified by this key. The API server refuses duplicates, and merges the items of several owners. */
-export function listMap<Item>(key: keyof Item & string): v.MetadataAction<Item[], { crd: ObjectSchemaWords }> {
+export function listMap<Item>(key: keyof Item & string): v.MetadataAction<Item[], { crd: ObjectSchemaKeywords }> {
   return crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
 }
 
 /** A list without duplicates: the API server merges the items of several owners. Use it with `isSet`. */
-export function listSet<Item>(): v.MetadataAction<Item[], { crd: ObjectSchemaWords }> {
+export function listSet<Item>(): v.MetadataAction<Item[], { crd: ObjectSchemaKeywords }> {
   return crd({ 'x-kubernetes-list-type': 'set' })
 }
 
@@ -45,8 +45,8 @@ export function isSet<Item>(): v.CheckAction<Item[], string> {
 }
 
 /** Keywords of the CRD's schema that valibot cannot express, merged over the generated ones; undefined removes a keyword. */
-export function crd<Value>(words: ObjectSchemaWords): v.MetadataAction<Value, { crd: ObjectSchemaWords }> {
-  return v.metadata<Value, { crd: ObjectSchemaWords }>({ crd: words })
+export function crd<Value>(words: ObjectSchemaKeywords): v.MetadataAction<Value, { crd: ObjectSchemaKeywords }> {
+  return v.metadata<Value, { crd: ObjectSchemaKeywords }>({ crd: words })
 }
 
 /** A text of 1 to `max` characters. */

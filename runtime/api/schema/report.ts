@@ -35,9 +35,9 @@ export const reportLimits = {
   projects: 100,
   designers: 20,
   dryRunPaths: 100,
-  /** Of a path with its mark. */
+  /** The length of a path with its mark. */
   dryRunPathCharacters: 4200,
-  /** Of all differences together. */
+  /** The length of all differences together. */
   diffCharacters: 16_384,
 } as const
 

@@ -242,7 +242,7 @@ export type HttpCheck = NonNullable<NonNullable<SyncDefaults['healthCheck']>['ht
 export type PrometheusCheck = NonNullable<NonNullable<SyncDefaults['healthCheck']>['prometheus']>
 
 /** Returns the name of every `secretRef` of `spec.git` needed for reading, without duplicates. */
-export function sourceSecretNames({ commitStatus: _told, ...git }: GatewaySyncSpec['git']): string[] {
+export function sourceSecretNames({ commitStatus: _commitStatus, ...git }: GatewaySyncSpec['git']): string[] {
   const names = new Set<string>()
   const poll = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return

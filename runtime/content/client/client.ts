@@ -174,7 +174,7 @@ async function readAll(response: IncomingMessage, reader: FramesReader, signal: 
 
 function neverServed(url: string, hasAnswered: boolean): string {
   const minutes = longestQueueMs / 60_000
-  if (hasAnswered) return `${url} has been at capacity for ${minutes} minutes: it serves as many other agents as it can`
+  if (hasAnswered) return `${url} has been at capacity for ${minutes} minutes serving other agents`
   return `${url} closed every connection for ${minutes} minutes: it is at its limit of connections, or a firewall or service mesh in between closes them`
 }
 

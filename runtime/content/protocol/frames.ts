@@ -162,7 +162,7 @@ export function decodeProblem(status: number, body: string): Fault {
 /** Throws DeliveryFailed for an answer of any other shape. No message repeats the text, which may hold a key. */
 export function decodeGatewayAccess(text: string): GatewayAccess {
   const parsed = v.safeParse(gatewayAccess, jsonOrUndefined(text))
-  if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to gateway cannot be understood')
+  if (!parsed.success) throw new Fault('DeliveryFailed', 'the response with the gateway access is not valid')
   const { apiKey, caBundle } = parsed.output
   return { ...(apiKey === undefined ? {} : { apiKey }), ...(caBundle === undefined ? {} : { caBundle }) }
 }
@@ -170,6 +170,6 @@ export function decodeGatewayAccess(text: string): GatewayAccess {
 /** Reads an answer to `capture`; throws DeliveryFailed. */
 export function decodeCaptureAnswer(text: string): CaptureAnswer {
   const parsed = v.safeParse(captureAnswer, jsonOrUndefined(text))
-  if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to capture cannot be understood')
+  if (!parsed.success) throw new Fault('DeliveryFailed', 'the response to the capture offer is not valid')
   return parsed.output
 }

@@ -122,7 +122,7 @@ const maxAnswerCharacters = 64 * 1024
  * Receives a capture offer: the leading replica handles it, and any other one forwards it to it. Throws PayloadMalformed and
  * PayloadTooLarge for changes that are not permitted, DeliveryUnreachable without a reachable leader.
  */
-export async function takeOffer(
+export async function receiveOffer(
   leader: (() => AskLeader | undefined) | undefined,
   own: { capture(pod: string, offer: CaptureOffer): CaptureAnswer | undefined },
   offer: CaptureOffer,

@@ -32,6 +32,6 @@ export async function lookupPublished<Known extends Published>(
 
 /** Throws CommitNotPublished, UnknownProfile; returns when this commit may be delivered to this profile. */
 export function requirePublished({ commits, hasProfile }: Published, commit: string, profile: string): void {
-  if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} is not and was not published for this GatewaySync`)
+  if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} was never published for this GatewaySync`)
   if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)
 }

@@ -13,7 +13,7 @@ import type { Log } from '../../platform/log/log.ts'
 import { encodeLastFrame } from '../protocol/content-frames.ts'
 import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, filesBody, maxIdsPerRequest } from '../protocol/frames.ts'
 import { AnswerSlots, type SlotLimits } from './answer-slots.ts'
-import { type AskLeader, forwardedHeader, type AuthorizedCall, offerLimits, takeOffer } from './forward.ts'
+import { type AskLeader, forwardedHeader, type AuthorizedCall, offerLimits, receiveOffer } from './forward.ts'
 import {
   type CaptureAnswer,
   type CaptureOffer,
@@ -110,7 +110,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       return response
     })
   }
-  app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
+  app.notFound((context) => problem(context, 404, 'NotFound', 'no such route'))
   return app
 }
 
@@ -155,7 +155,7 @@ function secretRoutes({ leader }: DeliveryDeps): readonly Route[] {
       path: 'capture',
       limits: offerLimits,
       open: async (deliverable, body, signal, call) => ({
-        secret: await takeOffer(leader, deliverable, parsed(captureBody, body), call, signal),
+        secret: await receiveOffer(leader, deliverable, parsed(captureBody, body), call, signal),
       }),
     },
   ]

@@ -77,7 +77,7 @@ export async function streamed(
 
 function cutOff(log: Log, error: unknown): void {
   const { reason, message } = asFault(error)
-  log.warn({ reason, message }, 'a delivery ended early')
+  log.warn({ reason, message }, 'a response ended early')
 }
 
 /** Undefined without a socket, as in a test that calls the app directly. */

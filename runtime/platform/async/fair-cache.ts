@@ -11,7 +11,7 @@ type Options = {
   clock?: { monotonicMs(): number }
 }
 
-/** Of an entry itself. */
+/** The overhead of an entry. */
 const entryBytes = 1024
 
 type Entry<Value> = { owner: string; value: Value; size: number; untilMs: number }

@@ -29,7 +29,7 @@ const longestRetryMs = 300_000
 /** The state of a key that waits, runs, is due later or has failed; other keys are dropped because their object may be deleted. */
 type Entry = { waiting: boolean; sinceMs: number; running: boolean; failures: number; dueMs: number | undefined }
 
-/** Rings at the earliest of the times it was set to. */
+/** A timer that fires at the earliest of the times it was set to. */
 class Alarm {
   readonly #clock: Clock
   readonly #ring: () => void

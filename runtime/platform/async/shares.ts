@@ -15,7 +15,7 @@ export type ShareLimits = {
   perKey?: number
   /** The reserve is used only when some work has taken this long, because work in it costs more. Default: 0. */
   reserveAfterMs?: number
-  /** Work may take this long before it can be aborted for other tenants; slow work may then use the reserve. Default: ever. */
+  /** Work may take this long before it can be aborted for other tenants; slow work may then use the reserve. Default: unlimited. */
   turnMs?: number
 }
 
@@ -61,7 +61,7 @@ export class Shares {
     return held
   }
 
-  /** False: it was released before. */
+  /** Returns false if it was released before. */
   release(held: Held): boolean {
     const { account, pool, amount } = held
     if (!account.remove(held, this.#now())) return false

@@ -75,7 +75,7 @@ export class TenantAccount {
     this.#change(held, held.amount)
   }
 
-  /** False: it was removed before. */
+  /** Returns false if it was removed before. */
   remove(held: Held, nowMs: number): boolean {
     if (!this.#holds.delete(held)) return false
     this.#change(held, -held.amount)

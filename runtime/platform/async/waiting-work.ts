@@ -28,7 +28,7 @@ export class WaitingWork {
     this.#size += 1
   }
 
-  /** False: it is not waiting. */
+  /** Returns false if it is not waiting. */
   remove(waiter: Waiter): boolean {
     const group = groupOf(waiter)
     const queues = this.#groups.get(group)

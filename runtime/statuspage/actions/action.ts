@@ -116,8 +116,8 @@ function requireConfirmedRollout({ namespace, name, status: { rollout } }: SyncF
   const { id, commit } = partsOfRollout(of)
   if (rollout?.id === id && rollout.commit === commit) return
   const now =
-    rollout === undefined ? 'there is no rollout any more' : `the rollout is another one now, of commit ${shortCommit(rollout.commit)}`
-  throw new Fault('InvalidConfiguration', `GatewaySync "${name}" in namespace "${namespace}": ${now}; look at it first`)
+    rollout === undefined ? 'there is no rollout anymore' : `another rollout has started, of commit ${shortCommit(rollout.commit)}`
+  throw new Fault('InvalidConfiguration', `GatewaySync "${name}" in namespace "${namespace}": ${now}; review it first`)
 }
 
 /** Commits that were published earlier; if a commit is followed, also the branch or tag that was followed last. */

@@ -48,7 +48,7 @@ export type Metrics = {
   queued(count: number): void
   /** Delay of a reconcile that begins now. */
   waited(durationMs: number): void
-  /** A watch of a kind has failed; it resumes from its place, or from a list. */
+  /** A watch of a kind has failed; it resumes from its last position, or from a list. */
   watchRestarted(kind: string, from: (typeof restarts)[number]): void
   /** Number of changes that a list found and the watch before it had passed without reporting. */
   relisted(kind: string, differences: number): void

@@ -17,7 +17,7 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
 
 /** Starts sending immediately. `settings.ratio` decides by the trace id alone, so that all processes make the same decision. */
 export function openOtlp({ endpoint, ratio }: TracingSettings, { service, version, namespace, pod, log }: TracedProcess): Tracing {
-  const failed = logTroubles(log)
+  const failed = logFailures(log)
   const ids = createIds()
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, timeoutMillis: queue.exportTimeoutMillis })
   const provider = new TracerProvider({
@@ -88,7 +88,7 @@ function createIds(): Ids {
 }
 
 /** SDK errors are logged without their text, which may hold headers. */
-function logTroubles(log: Log): () => void {
+function logFailures(log: Log): () => void {
   const tell = (): void => log.warn({ component: 'tracing' }, 'spans could not be sent')
   diag.setLogger(
     { error: tell, warn: tell, info() {}, debug() {}, verbose() {} },

@@ -70,7 +70,7 @@ export type Previous = {
   checked?: ReadonlyMap<string, Checked>
 }
 
-/** Of the findings of one kind of a root: 5,000 usual ones. Their texts are the commit's, so that a number bounds no memory. */
+/** Limit on the findings of one kind of a root: 5,000 usual ones. Their texts come from the commit, so a number of them bounds no memory. */
 const maxFoundBytes = 1024 * 1024
 
 /** Findings to keep; undefined: there are too many. */

@@ -64,7 +64,7 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
   let entry: FileEntry = { path: '' }
   const current = (): LocatedResource => {
     const now = placed[index]
-    if (now === undefined) throw new Error('the listing gave more contents than were asked for')
+    if (now === undefined) throw new Error('the listing returned more contents than requested')
     return now
   }
   return {

@@ -24,7 +24,7 @@ type StatusFinding = Extract<Verdict, { kind: 'checked' }>['items'][number]
 
 /** Validates commits, one at a time, in the order of the calls. */
 export type Validator = {
-  /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
+  /** `listing` must cover `validatedRoots(profiles)`. Throws what reading throws. */
   validate(listing: VersionedListing, request: ValidationRequest, signal: AbortSignal): Promise<Verdict>
   /** Hands over the state to another instance; only while no validation runs. */
   handOver(): ValidationMemory
@@ -187,9 +187,9 @@ function* settingsProblems(problem: string | undefined, rules: Readonly<Record<s
   }
 }
 
-/** Of 40,000 files in paths of a hundred characters. A larger repository is validated from its full list each time. */
+/** Enough for 40,000 files with paths of a hundred characters. A larger repository is validated from its full list each time. */
 const maxContentBytes = 8 * 1024 * 1024
-/** Of a content without files: most have none, because their repositories have no collections. Of the findings and notes of each file. */
+/** The size of a content without files (most repositories have no collections), and of the findings and notes of each file. */
 const [bytesOfEmpty, learnedBytesOfFile] = [2048, 64]
 
 /** The kept contents, by line and coverage. Beyond the maximum, the namespace with the largest loses its least recently used content. */
