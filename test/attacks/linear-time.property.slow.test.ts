@@ -219,6 +219,7 @@ const functions: Record<string, (text: string) => unknown> = {
   'secrets in a JSON file that is shown (repository)': (text) =>
     maskSecrets(undefined, utf8(JSON.stringify({ password: 'a', [text]: text }))),
   'secrets in a text that is shown (repository)': (text) => maskSecrets(utf8(text), utf8(`{"password":"a","b":"${text}`)),
+  'the value of a name in a text that is shown (repository)': (text) => maskSecrets(undefined, utf8(`password: x${text}y`)),
   'a path of a patch (spec)': (text) => applySettings('{"a":1}', [{ path: text, value: '1' }], 'a'),
 }
 

@@ -12,7 +12,8 @@ type Side = Uint8Array | undefined
 const maxDepth = 64
 /** Marks a hidden value that differs from the other side. */
 const changedValue = '(hidden, changed)'
-const keyLine = /^(\s*"?([\w.-]+)"?\s*[:=]\s*)(.*?)(,?\s*)$/
+/** Only up to the value: with the end of the line in the same expression, it would be searched for again after each space. */
+const keyOfLine = /^\s*"?([\w.-]+)"?\s*[:=]\s*/
 const privateKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/
 
 /** Returns both sides with their secrets hidden; undefined if nothing of the file may be shown. */
@@ -88,14 +89,17 @@ function lineMask(): (line: string) => string {
   return (line) => {
     const indent = line.search(/\S/)
     if (indent > secretIndent) return hiddenValue
-    if (indent >= 0) secretIndent = isSecretKey(keyLine.exec(line)?.[2] ?? '') ? indent : Infinity
+    if (indent >= 0) secretIndent = isSecretKey(keyOfLine.exec(line)?.[1] ?? '') ? indent : Infinity
     return maskedMember(line) ?? (mayHoldSecret(line) ? hiddenValue : line)
   }
 }
 
 /** Undefined for a line that is not a member with a secret value. */
 function maskedMember(line: string): string | undefined {
-  const [, head = '', key = '', value = '', tail = ''] = keyLine.exec(line) ?? []
+  const [head = '', key = ''] = keyOfLine.exec(line) ?? []
+  if (!isSecretKey(key)) return undefined
+  const text = line.trimEnd()
+  const value = (text.endsWith(',') ? text.slice(0, -1) : text).slice(head.length)
   const isShown = value === '' || value.startsWith('"(hidden') || /^[{[]$/.test(value)
-  return isSecretKey(key) && !isShown ? `${head}${hiddenValue}${tail}` : undefined
+  return isShown ? undefined : `${head}${hiddenValue}${line.slice(head.length + value.length)}`
 }
