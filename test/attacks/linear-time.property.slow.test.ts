@@ -26,6 +26,7 @@ import { createLog } from '../../runtime/platform/log/log.ts'
 import { readTar } from '../../runtime/git/oci/tar.ts'
 import { dockerLogin } from '../../runtime/git/credentials/read.ts'
 import { maskSecrets } from '../../runtime/sync/plan/mask.ts'
+import { folderOfCollections } from '../../runtime/git/content/near-path.ts'
 import { parseCommitSummary } from '../../runtime/git/content/commit-summary.ts'
 import { archiveOf } from '../support/archive.ts'
 import { authenticate } from '../support/authenticate.ts'
@@ -204,6 +205,7 @@ const functions: Record<string, (text: string) => unknown> = {
   'a project.json (repository)': (text) => parseProject(utf8(JSON.stringify({ title: text, parent: text, [text]: text }))),
   'where projects are (repository)': (text) => findProjectRoots([`${text}/project.json`, `${text}/ignition/script-python/resource.json`]),
   'a path of a repository': (text) => rootOf(text),
+  'a path beside which collections may be (repository)': (text) => folderOfCollections(text),
   'arguments of a gateway (pod)': (text) => modeInArgument(text),
   'ignition.conf': (text) => modeInIgnitionConf(text),
   'annotations of a pod': (text) => parseDownwardFile(text),

@@ -13,7 +13,7 @@ export type NamedPaths = { paths: Iterable<string>; roots: readonly string[] }
 /** Comparing takes the product of two lengths for each. */
 const maxCompared = 20_000
 const maxCharacters = 300
-const marker = /^(.*?)\/?[^/]+\/config-mode\.json$/
+const marker = /^(?:(.*)\/)?[^/]+\/config-mode\.json$/
 
 /** Undefined if no path is similar. `isRoot`: the path should hold collections. Pure. */
 export function nearestPath(missing: string, { paths, roots }: NamedPaths, isRoot: boolean): string | undefined {
@@ -39,8 +39,8 @@ export async function findNearPath(
   const roots = new Set<string>()
   for await (const batch of listCommit(repository, commit, [parseRelativePath('')], signal, false)) {
     for (const { path } of batch) {
-      const root = marker.exec(path)?.[1]
-      if (root !== undefined && root !== '') roots.add(root)
+      const root = folderOfCollections(path)
+      if (root !== undefined) roots.add(root)
       for (let at = path.length; at > 0 && paths.size < maxCompared; at = path.lastIndexOf('/', at - 1)) {
         const part = path.slice(0, at)
         if (paths.has(part)) break
@@ -49,4 +49,9 @@ export async function findNearPath(
     }
   }
   return nearestPath(missing, { paths, roots: [...roots] }, isRoot)
+}
+
+/** The folder of the collection that has this file; undefined for the root of the repository, and for another file. Pure. */
+export function folderOfCollections(path: string): string | undefined {
+  return marker.exec(path)?.[1]
 }
