@@ -152,7 +152,7 @@ function byVersion(text: string): Selection {
   }
 }
 
-/** Undefined for a text that is not a range. */
+/** Parses a SemVer range; undefined if the text is none. */
 function rangeOf(text: string): semver.Range | undefined {
   if (text.split('||').length > maxRangeAlternatives) return undefined
   // As with Flux, a range that names a pre-release selects all pre-releases within it.

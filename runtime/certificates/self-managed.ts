@@ -114,7 +114,7 @@ const previousKey = 'previous-authority.crt'
 /** For people and tools that expect it; never read here. */
 const bundleKey = 'ca.crt'
 
-/** Undefined when the Secret lacks data for a renewal. */
+/** Returns the certificates in the Secret; undefined if it lacks data for a renewal. */
 export function fromSecretData(data: SecretData | undefined): StoredCertificates | undefined {
   const authority = readPair(data, keys.authority)
   const leaf = readPair(data, keys.leaf)

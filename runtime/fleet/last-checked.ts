@@ -32,7 +32,7 @@ export function pollingInterval({ status, generation }: SyncFacts, spec: Gateway
   return spec.polling.interval
 }
 
-/** Undefined if no answer is known. */
+/** Returns when the git host last answered; undefined if no answer is known. */
 export function lastAsked(
   { checkedAt, pollingInterval: interval }: Pick<SyncView['desired'], 'checkedAt' | 'pollingInterval'>,
   now: Temporal.Instant,

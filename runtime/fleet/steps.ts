@@ -27,7 +27,7 @@ export type SyncStep =
 /** Further steps for one gateway: its page shows the files that were changed locally; its agent retries automatically, or when something changes. */
 export type Step = SyncStep | { kind: 'lookAtChanges' | 'gatewayTriesAgain' | 'gatewayWaitsForChange' }
 
-/** Undefined for a reason that is not a fault. */
+/** Returns the runbook entry of a reason; undefined if the reason is not a fault. */
 export function runbookEntry(reason: string | undefined): string | undefined {
   return reason !== undefined && Object.hasOwn(reasons, reason) ? docsPage(`docs/how-to/runbook.md#${reason.toLowerCase()}`) : undefined
 }

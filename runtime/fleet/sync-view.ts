@@ -196,7 +196,7 @@ const stepsOfTarget: Readonly<Record<string, readonly SyncStep[]>> = {
   LocalChanges: [{ kind: 'captureOrGiveUp' }],
 }
 
-/** Undefined without a rollout. */
+/** Returns the view of a rollout; undefined if there is none. */
 export function rolloutView(rollout: RolloutStatus | undefined): RolloutView | undefined {
   if (rollout === undefined) return undefined
   const { state, commit, stage, waitsFor, startedAt, finishedAt, message, stages = [] } = rollout

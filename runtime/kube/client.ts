@@ -132,7 +132,7 @@ class Requests {
     return await this.#send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
   }
 
-  /** Undefined: the page is over `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
+  /** Reads a page of a list; undefined if it is larger than `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
   async page(path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> {
     try {
       const bound = size > 1 ? { maxAnswerBytes: Math.min(maxPageBytes, this.#transport.maxAnswerBytes) } : {}

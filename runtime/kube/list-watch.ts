@@ -15,7 +15,7 @@ export type WatchedSet<Item, Kind extends KubeObject = KubeObject> = {
   namespace?: string
   labelSelector?: string
   fieldSelector?: string
-  /** Undefined: the object does not belong to the set, or no longer does; a known object is then removed. */
+  /** Returns the kept part of an object; undefined if it does not belong to the set (anymore): a known object is then removed. */
   project(object: Kind): Item | undefined
 }
 

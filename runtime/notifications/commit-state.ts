@@ -10,7 +10,7 @@ export type CommitState = { commit: string; state: 'pending' | 'success' | 'fail
 /** Characters; the longest that a host accepts. */
 const maxDescription = 255
 
-/** Undefined while no commit is known. */
+/** Returns the commit state to show; undefined while no commit is known. */
 export function commitStateOf(status: GatewaySyncStatus): CommitState | undefined {
   const { source, published } = status
   if (source?.commit === undefined) return undefined

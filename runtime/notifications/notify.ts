@@ -113,7 +113,7 @@ async function readReceiverSecret(name: string, folder: string): Promise<Receive
   return { address, hmacKey, caBundle }
 }
 
-/** Undefined if missing or empty. */
+/** Reads a key of a mounted Secret; undefined if it is missing or empty. */
 async function read(folder: string, key: string): Promise<string | undefined> {
   try {
     const text = (await readFile(path.join(folder, key), 'utf8')).trim()

@@ -8,7 +8,7 @@ export const version: string = manifest.version
 /** Domains that no project can own (RFC 2606): the home is not set yet. */
 const reserved = /^https:\/\/(?:[^/]+\.)?example\.(?:com|net|org)\//
 
-/** Undefined while the home is not set. `page`: the path in the repository, possibly with a section. */
+/** Returns the URL of a page; undefined while the home is not set. `page`: the path in the repository, possibly with a section. */
 export function docsUrl(page: string, repository: string = manifest.repository.url): string | undefined {
   const home = repository.replace(/^git\+/, '').replace(/\.git$/, '')
   return reserved.test(home) ? undefined : `${home}/blob/v${version}/${page}`

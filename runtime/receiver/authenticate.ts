@@ -114,7 +114,7 @@ export function keysIn(text: string, name: string): string[] {
   )
 }
 
-/** Undefined for anything but a SHA-256 MAC: a host without a secret sends an empty one. */
+/** Decodes a SHA-256 MAC; undefined for anything else: a host without a secret sends an empty header. */
 function macOf(header: string | undefined): Buffer | undefined {
   const hex = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(header?.trim() ?? '')?.[1]
   return hex === undefined ? undefined : Buffer.from(hex, 'hex')

@@ -20,7 +20,7 @@ export type ReceiverNotice = 'RefNotAllowed' | 'Unauthenticated' | 'AuthNotReady
 
 /** Collaborators of the receiver; the controller connects them to the API server. */
 export type ReceiverDeps = {
-  /** Undefined: the GatewaySync does not exist. Throws ApiUnavailable while the cache is not synced. */
+  /** Returns the target; undefined if the GatewaySync does not exist. Throws ApiUnavailable while the cache is not synced. */
   lookup(namespace: string, name: string): ReceiverTarget | undefined
   /** The GatewaySyncs of a namespace. Throws ApiUnavailable while the cache is not synced. */
   syncs(namespace: string): SyncIndex

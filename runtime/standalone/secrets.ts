@@ -42,7 +42,7 @@ async function readBounded(file: string): Promise<string | undefined> {
   return (await readUpTo(file, maxSecretBytes))?.toString('utf8')
 }
 
-/** Undefined if the file is larger than `maxBytes`. */
+/** Reads a file; undefined if it is larger than `maxBytes`. */
 async function readUpTo(file: string, maxBytes: number): Promise<Buffer | undefined> {
   const handle = await open(file, 'r')
   try {

@@ -144,7 +144,7 @@ async function sync(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): P
   return await checked(deps, target, await rescan(deps, run, signal), signal)
 }
 
-/** Undefined if fetching contents early does not help: it failed for this commit before, or the folder already holds owned files. */
+/** Prepares staging with the listing; undefined if that does not help: it failed for this commit before, or the folder holds owned files. */
 function stageAhead({ clock, memory, boundary = ignore }: CycleDeps, target: SyncTarget, { files }: Manifest, ownership: Ownership) {
   if (files.size > 0 || memory.aheadInVain === target.commit) return undefined
   return new StageAhead({ clock, boundary }, target, ownership)

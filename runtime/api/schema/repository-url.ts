@@ -47,13 +47,13 @@ const ambiguousPath = new RegExp(ambiguousPathPattern)
 const numericHost = new RegExp(numericHostPattern)
 const ipv4Host = new RegExp(ipv4HostPattern)
 
-/** Undefined for anything but the URL of a git host that git, ssh and this parser understand in the same way. Never throws. */
+/** Parses the URL of a git host; undefined unless git, ssh and this parser understand it in the same way. Never throws. */
 export function parseRepositoryUrl(text: string): RepositoryUrl | undefined {
   if (hasAmbiguousPath(text)) return undefined
   return withPlainHost(httpUrl(text) ?? sshUrl(text) ?? scpUrl(text))
 }
 
-/** Undefined for anything but `oci://registry/repository`, or the same with `oci+http`. Never throws. */
+/** Parses `oci://registry/repository`, or the same with `oci+http`; undefined for anything else. Never throws. */
 export function parseArtifactUrl(text: string): RepositoryUrl | undefined {
   const [found, protocol, host = '', port, path = ''] = artifact.exec(text) ?? []
   if (found === undefined) return undefined
@@ -66,7 +66,7 @@ export function isArtifact({ protocol }: Pick<RepositoryUrl, 'protocol'>): boole
   return protocol === 'oci' || protocol === 'oci+http'
 }
 
-/** Undefined for a port that does not exist, and for a host that resolvers read as another address. */
+/** Returns the URL; undefined if its port does not exist, or resolvers read its host as another address. */
 function withPlainHost(url: RepositoryUrl | undefined): RepositoryUrl | undefined {
   if (url === undefined || (url.port ?? 1) > 65_535) return undefined
   const place = `ssh://${url.host}/`

@@ -216,7 +216,7 @@ function countsOf({ added, changed, removed, unchanged }: NonNullable<SyncReport
   return { added, changed, removed, unchanged }
 }
 
-/** Undefined if no commit is held back. */
+/** Returns the event of a commit that is held back; undefined if there is none. */
 function refusedCommit(
   status: GatewaySyncStatus,
   message: string,

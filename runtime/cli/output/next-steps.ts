@@ -132,7 +132,7 @@ const stateSteps: Readonly<Record<string, string>> = {
   OldConfiguration: 'Wait: the gateway has not applied the current GatewaySync yet.',
 }
 
-/** Undefined for a reason without a next step. */
+/** Returns the next step for a reason; undefined if it has none. */
 export function nextStep(reason: string | undefined): string | undefined {
   if (reason === undefined) return undefined
   return Object.hasOwn(reasons, reason) ? steps[reason as Reason] : Object.hasOwn(stateSteps, reason) ? stateSteps[reason] : undefined

@@ -80,7 +80,7 @@ function cutOff(log: Log, error: unknown): void {
   log.warn({ reason, message }, 'a response ended early')
 }
 
-/** Undefined without a socket, as in a test that calls the app directly. */
+/** Returns the response of Node; undefined without a socket, as in a test that calls the app directly. */
 export function outgoingOf(context: Context): ServerResponse | undefined {
   return ((context.env ?? {}) as { outgoing?: ServerResponse }).outgoing
 }

@@ -62,7 +62,7 @@ export class Captures {
     this.#entries = new CaptureEntries(deps, (key) => this.#term?.changed(key))
   }
 
-  /** Undefined while this replica does not lead. Throws PayloadMalformed if the pod follows another profile than the offer names. */
+  /** Answers an offer; undefined while this replica does not lead. Throws PayloadMalformed if the pod follows another profile than the offer names. */
   offered({ namespace, name }: { namespace: string; name: string }, pod: string, offer: CaptureOffer): CaptureAnswer | undefined {
     const term = this.#term
     if (term === undefined) return undefined

@@ -74,7 +74,7 @@ function azure(
   return { api, page: `${api}/${project}/_git/${name}`, names: [project, name] }
 }
 
-/** Undefined if the URL does not belong to this kind of host. `apiBaseURL` replaces the default API. */
+/** Returns the API names of a repository; undefined if the URL does not belong to this kind of host. `apiBaseURL` replaces the default API. */
 export function hostedRepository(
   url: RepositoryUrl,
   provider: StatusProvider,

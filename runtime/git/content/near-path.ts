@@ -15,7 +15,7 @@ const maxCompared = 20_000
 const maxCharacters = 300
 const marker = /^(?:(.*)\/)?[^/]+\/config-mode\.json$/
 
-/** Undefined if no path is similar. `isRoot`: the path should hold collections. Pure. */
+/** Returns the most similar path; undefined if none is similar. `isRoot`: the path should hold collections. Pure. */
 export function nearestPath(missing: string, { paths, roots }: NamedPaths, isRoot: boolean): string | undefined {
   const name = missing.slice(missing.lastIndexOf('/') + 1)
   const max = Math.max(2, Math.floor(name.length / 3))

@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 
 type Local = (args: readonly string[], signal: AbortSignal, input: string) => Promise<Buffer>
 
-/** Undefined when the mirror has no such object. Throws NotVerified for one over 1 MiB, and the faults of git. */
+/** Reads an object; undefined if the mirror has no such object. Throws NotVerified for one over 1 MiB, and the faults of git. */
 export async function readRawObject(
   local: Local,
   type: 'commit' | 'tag',

@@ -90,7 +90,7 @@ export class Commits {
     return (await this.#unlessSuspect(() => this.has(commit, signal), signal)) === true
   }
 
-  /** Undefined when the files are suspect already, or become so by a failure of this read. */
+  /** Runs a read; undefined if the files are suspect already, or become so by its failure. */
   async #unlessSuspect<Value>(read: () => Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
     if (this.#files.isSuspect()) return undefined
     try {

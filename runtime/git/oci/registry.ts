@@ -154,7 +154,7 @@ export class Registry {
     return body
   }
 
-  /** Undefined for anything but JSON with one list of so many entries, which is cheap to parse. */
+  /** Parses a response; undefined unless it is JSON with one list of at most `entries`, which is cheap to parse. */
   async #json(answer: IncomingMessage, entries: number): Promise<unknown> {
     const body = parseBody(await this.#body(answer, maxPageBytes), { depth: 4, keys: 50, containers: 20, entries })
     return body.kind === 'json' ? body.value : undefined

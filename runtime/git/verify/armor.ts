@@ -45,7 +45,7 @@ function body(armor: string, label: string): string[] | undefined {
   return lines
 }
 
-/** Undefined for anything but the one base64 text of some bytes, in lines of one length. */
+/** Decodes base64; undefined unless the text is canonical and its lines have one length. */
 function base64(lines: readonly string[]): Buffer | undefined {
   const width = lines[0]?.length ?? 0
   const isEven = lines.every((line, index) => line !== '' && (index === lines.length - 1 ? line.length <= width : line.length === width))

@@ -68,7 +68,7 @@ export function specOf(lease: KubeObject | undefined): LeaseSpec {
   return lease?.spec ?? {}
 }
 
-/** Undefined: the Lease has no holder. */
+/** Returns the holder of the Lease; undefined if it has none. */
 export function holderOf(lease: KubeObject | undefined): Holder | undefined {
   const { holderIdentity, acquireTime = '' } = specOf(lease)
   if (holderIdentity === undefined || holderIdentity === '') return undefined

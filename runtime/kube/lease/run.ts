@@ -53,7 +53,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
   await watching
 }
 
-/** Undefined when another replica was faster. */
+/** Takes the Lease; undefined if another replica was faster. */
 async function take(
   { kube, clock }: LeaseDeps,
   options: LeaseOptions,

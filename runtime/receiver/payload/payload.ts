@@ -54,7 +54,7 @@ function ofHost(payload: Payload): Payload {
 type Shape = {
   name: string
   ref: string
-  /** Undefined: the body has another shape. */
+  /** Returns the payload; undefined if the body has another shape. */
   read(body: Members): Payload | undefined
 }
 

@@ -120,7 +120,7 @@ const publicHosts: ReadonlySet<string> = new Set([
   'gitee.com',
 ])
 
-/** Undefined if the text is not a repository URL, but for example an API URL. */
+/** Parses a repository URL; undefined for other URLs, such as those of an API. */
 function locate(text: string): RepositoryAddress | undefined {
   const scp = /^(?:[^@/:\s]+@)?([^@/:\s]+):(?!\/\/)(\S+)$/.exec(text)
   const [, host = '', rest = ''] = scp ?? []

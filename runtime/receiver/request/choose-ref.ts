@@ -108,7 +108,7 @@ function requestedName(ref: NamedRef['ref'], { desiredRef, resolvedRef }: Receiv
   return desiredRef === defaultBranch || (resolvedRef === undefined && !isFullRef(desiredRef)) ? parseRefName(desiredRef) : ref
 }
 
-/** Undefined: the ref may be requested. Of branches only the desired one may; of other refs those that `allowedRefs` permits. */
+/** Returns undefined if the ref may be requested: the desired branch, and other refs that `allowedRefs` permits. */
 function whyNotRequested(named: NamedRef, target: ReceiverTarget): NotRequested | undefined {
   if (isRelevant(named, target)) return undefined
   if (named.event === 'push') return 'OtherBranch'

@@ -185,7 +185,7 @@ function isOneStage(spec: RolloutSpec): boolean {
   return spec === oneStage
 }
 
-/** Undefined: every gateway takes a commit at the same time, without rollback. */
+/** Returns the rollout of a spec; undefined if every gateway takes a commit at the same time, without rollback. */
 export function rolloutOf({ rollout, sync }: Pick<GatewaySyncSpec, 'rollout' | 'sync'>): RolloutSpec | undefined {
   return rollout ?? (sync.rollbackOnFailedScan ? oneStage : undefined)
 }

@@ -28,7 +28,7 @@ export function findingsList(findings: readonly Shown[], words: Texts, more = 0)
   </ul>`
 }
 
-/** Undefined for a rule of another release, and for template findings of an agent. */
+/** Returns the fix of a rule; undefined for a rule of another release, and for template findings of an agent. */
 function fixOf(rule: string): string | undefined {
   return Object.hasOwn(rules, rule) ? rules[rule as keyof typeof rules].fix : undefined
 }

@@ -141,7 +141,7 @@ export function interruptedApply(dataDir: string): string | undefined {
   }
 }
 
-/** Undefined if there is none. Throws StateUnreadable, NotWritable, SymbolicLink. */
+/** Reads the journal; undefined if there is none. Throws StateUnreadable, NotWritable, SymbolicLink. */
 export function readJournal(dataDir: string): Journal | undefined {
   try {
     return withEngineFolder(dataDir, (engine) => {

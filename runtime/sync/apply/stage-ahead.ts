@@ -97,7 +97,7 @@ export class StageAhead {
     return given
   }
 
-  /** Undefined if nothing was staged, or the plan differs from it: then it is removed. */
+  /** Returns the staged content; undefined if there is none, or if the plan differs from it and it was removed. */
   take(plan: Plan): StagedAhead | undefined {
     if (this.#run === undefined) return undefined
     const { done, kept } = this.#run

@@ -96,7 +96,7 @@ function maxChanges(files: number): number {
 
 const fewChanges = 512
 
-/** Undefined if the source does not know the base commit, or there are more differences than `most`. */
+/** Reads the differences; undefined if the source does not know the base commit, or there are more than `most`. */
 async function differences(
   source: Source,
   target: SyncTarget,

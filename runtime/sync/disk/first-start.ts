@@ -51,7 +51,7 @@ function sinceFirst(fileName: string, dataDir: string, pod: string): number {
   }
 }
 
-/** Undefined for anything that no agent has written. */
+/** Parses a record; undefined for anything that no agent has written. */
 function parse(text: string | undefined): FirstStart | undefined {
   try {
     const parsed = v.safeParse(firstStartSchema, JSON.parse(text ?? ''))

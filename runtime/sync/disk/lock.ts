@@ -70,7 +70,7 @@ function refusal(dataDir: string, { holder }: HeldLock): Fault {
 
 type HeldLock = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dead' | 'unseen' }
 
-/** Undefined if this process got the lock; otherwise its holder. */
+/** Tries to take the lock. Returns its holder; undefined if this process has it now. */
 function tryLock(dataDir: string, self: Holder): HeldLock | undefined {
   return withEngineFolder(dataDir, (engine) => {
     for (let attempt = 0; attempt < 3; attempt += 1) {

@@ -94,7 +94,7 @@ function lineMask(): (line: string) => string {
   }
 }
 
-/** Undefined for a line that is not a member with a secret value. */
+/** Masks the value of a line; undefined if it is not a member with a secret value. */
 function maskedMember(line: string): string | undefined {
   const [head = '', key = ''] = keyOfLine.exec(line) ?? []
   if (!isSecretKey(key)) return undefined

@@ -19,7 +19,7 @@ const tracingSettings = v.object({
 
 export type TracingSettings = v.InferOutput<typeof tracingSettings>
 
-/** Undefined: no endpoint, tracing is off. Throws InvalidConfiguration naming the variable. */
+/** Reads the settings of traces; undefined without an endpoint: tracing is off. Throws InvalidConfiguration naming the variable. */
 export function parseTracing(environment: Readonly<Record<string, string | undefined>>): TracingSettings | undefined {
   const endpoint = environment[tracingVariables.endpoint] ?? ''
   if (endpoint === '') return undefined

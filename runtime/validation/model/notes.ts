@@ -52,7 +52,7 @@ export type NotedContent = {
   isPartial: boolean
 }
 
-/** Undefined without notes. `more` was noted by the rules. */
+/** Returns the notes of a resource; undefined if there are none. `more` was noted by the rules. */
 export function notesOf(content: NotedContent, more: Pick<Notes, 'unlisted' | 'belongs'>): Notes | undefined {
   const { kind, type, key, json, hashes, manifest, attributes, isPartial } = content
   const notes: Notes = { ...more }

@@ -74,7 +74,7 @@ function entryOf(path: string, id: string | undefined): FileEntry {
   return id === undefined || id === '' ? { path } : { path, id }
 }
 
-/** Undefined if the listing does not know the commit, or if too much has changed. */
+/** Returns the changes since a commit; undefined if the listing does not know it, or too much has changed. */
 async function differenceFrom(
   listing: VersionedListing,
   from: CommitHash,

@@ -205,7 +205,7 @@ function openAttempts(marks: AttemptMarks) {
   /** The number of running checks of an id. Together they are one attempt, which ends with the last of them. */
   const underWay = new Map<string, number>()
   return {
-    /** Undefined, without `work`: too many attempts ended the process. */
+    /** Runs `work` as an attempt. Undefined, without running it, if too many attempts ended the process. */
     async run(id: string, work: () => Promise<Verdict>): Promise<Verdict | undefined> {
       const others = underWay.get(id) ?? 0
       if (others === 0 && marks.begin(id) > maxAttempts) return undefined
