@@ -84,7 +84,7 @@ void t.test('a gateway is named with its reason and message if it has them, and 
 void t.test('AgentsInjected names the gateways without an agent, else those with an outdated one', async (t) => {
   const outdated = gateway('old', 'blocked', 'AgentOutdated', 'recreate the pod')
   const agents = (gateways: Gateway[], status: GatewaySyncStatus = {}) => shown(summary({ gateways, status })['AgentsInjected'])
-  t.strictSame(agents(gatewaysIn('failed')), ['True Injected', 'every annotated pod has its agent'])
+  t.strictSame(agents(gatewaysIn('failed')), ['True Injected', 'every pod that requests an agent has one'])
   t.strictSame(agents([outdated, ...gatewaysIn('missingAgent')], { outdatedAgents: 1 }), [
     'False MissingAgent',
     '1 of 2 gateways: gw-0: Reason, message',
@@ -93,5 +93,5 @@ void t.test('AgentsInjected names the gateways without an agent, else those with
     'False AgentOutdated',
     '1 of 2 gateways: old: AgentOutdated, recreate the pod',
   ])
-  t.strictSame(agents([outdated], { outdatedAgents: 0 }), ['True Injected', 'every annotated pod has its agent'])
+  t.strictSame(agents([outdated], { outdatedAgents: 0 }), ['True Injected', 'every pod that requests an agent has one'])
 })
