@@ -4,8 +4,7 @@
 import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
 import { secureHeaders } from 'hono/secure-headers'
-import type { Clock } from '../platform/clock.ts'
-import { pause } from '../platform/clock.ts'
+import { type Clock, pause } from '../platform/clock.ts'
 import { asFault } from '../platform/fault.ts'
 import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
@@ -24,7 +23,7 @@ import { addSyncPages, type ReadReport } from './routes/sync-routes.ts'
 import { parseSelection, queryOf } from './views/selection.ts'
 import { type Env, type PagesOf, type People, type Person, type SyncKey, visiblePart } from './views/people.ts'
 import { isNavigation, refuse } from './views/refusal.ts'
-import { createRendered, htmlOf, type LazyResponse, plain } from './routes/rendered.ts'
+import { createRendered, htmlOf, type LazyResponse, plain, type Rendered } from './routes/rendered.ts'
 import { wordsFor } from './locales/texts.ts'
 import { loginPath } from './login/routes.ts'
 import { guard } from '../http/limits.ts'
@@ -179,7 +178,7 @@ class PageAnswers {
   readonly #pages: PagesOf
   readonly #peers: Peers
   readonly #unread: ReturnType<typeof createUnread>
-  readonly #rendered = createRendered(keptPages)
+  readonly #rendered: Rendered
   #made: (Shown & { atMs: number }) | undefined
 
   constructor(deps: StatusPageDeps, pages: PagesOf, peers: Peers) {
@@ -187,6 +186,7 @@ class PageAnswers {
     this.#pages = pages
     this.#peers = peers
     this.#unread = createUnread(deps.unread ?? defaultUnread, deps.clock)
+    this.#rendered = createRendered(keptPages, deps.clock)
   }
 
   /** Drops the view, because the facts have changed. */
@@ -207,15 +207,18 @@ class PageAnswers {
     } catch (error) {
       return await refuse(context, 'unavailable', this.#pages, asFault(error).reason)
     }
-    // The view must be read after the permission check; otherwise a stale page could be cached with a newer view.
+    // Read after the permission check; otherwise a stale page could be cached with a newer view.
     const { own, clusters } = this.#view()
     const visible = seen === undefined ? own : visiblePart(own, seen)
     const page = make(seesClusters ? { ...visible, clusters } : visible, this.#pages.contextOf(words))
     const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
-    const bytes = await this.#rendered.of(`${words.language} ${keyOf(seen)} ${seesClusters} ${key}`, () => page.text())
+    const reader = person?.name ?? peerFrom(context, this.#peers)
+    // Users with the same permissions share a cached page.
+    const permissions = seen === undefined ? 'all' : JSON.stringify([...seen].toSorted())
+    const bytes = await this.#rendered.of(`${words.language} ${permissions} ${seesClusters} ${key}`, reader, () => page.text())
+    if (bytes === undefined) return await refuse(context, 'busy', this.#pages)
     const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
     const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
-    const reader = person?.name ?? peerFrom(context, this.#peers)
     if (!(await this.#unread.hold(context, held, reader))) return await refuse(context, 'busy', this.#pages)
     return isPlain
       ? context.body(plain(bytes), page.status, headers)
@@ -234,11 +237,6 @@ class PageAnswers {
 
 function namespacesOf({ syncs }: FleetView): string[] {
   return [...new Set(syncs.map(({ namespace }) => namespace))]
-}
-
-/** Users with the same permissions share a cached page. */
-function keyOf(seen: ReadonlySet<string> | undefined): string {
-  return seen === undefined ? 'all' : JSON.stringify([...seen].toSorted())
 }
 
 /**

@@ -8,13 +8,13 @@ import { messagePage } from './page.ts'
 import type { Env, PagesOf } from './people.ts'
 import type { Texts } from '../locales/texts.ts'
 
-/** Why a request is refused: not authenticated, permissions cannot be read, or unread responses fill the memory. */
+/** Why a request is refused: not authenticated, permissions cannot be read, or too many pages are rendered or not read yet. */
 export type RefusedFor = keyof Texts['refused']
 
 const responses = {
   unidentified: { status: 401, detail: 'the login proxy in front of this page must identify the user' },
   unavailable: { status: 503, detail: 'your permissions cannot be checked at present; try again later' },
-  busy: { status: 503, detail: 'too much waits for slow readers; try again later' },
+  busy: { status: 503, detail: 'too many pages are being rendered or wait for slow readers; try again later' },
 } as const satisfies Record<RefusedFor, { status: number; detail: string }>
 
 /** Responds with a page if a user follows a link, otherwise with problem+json. `reason`: from the table of faults. */
