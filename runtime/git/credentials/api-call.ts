@@ -6,8 +6,9 @@ import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect, type ConnectionOptions } from 'node:tls'
-import { type CallOptions, readText, startCall } from '../../http/client.ts'
-import { jsonOrUndefined } from '../../platform/text/json.ts'
+import { parseBody } from '../../http/body.ts'
+import { type CallOptions, readBytes, startCall } from '../../http/client.ts'
+import type { Complexity } from '../../platform/text/json.ts'
 
 /** How to reach the API: `caBundle` in PEM, the URL of the proxy, and the only addresses to connect to. */
 export type ApiRoute = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
@@ -15,7 +16,7 @@ export type ApiRoute = { caBundle: string | undefined; proxy: string | undefined
 /** A response with any status; the caller interprets it. `retryAfter` is the unparsed header. */
 export type ApiAnswer = {
   status: number
-  /** Parsed JSON; undefined when it is not JSON or over the bound. */
+  /** Parsed JSON; undefined when it is not JSON, over the bound, or costly to parse. */
   body: unknown
   /** The header of that name (RFC 9110, 10.2.3). */
   retryAfter: string | undefined
@@ -31,10 +32,12 @@ export type ApiCall = {
 }
 
 const defaultMaxBodyBytes = 64 * 1024
+/** A hundred pull requests of GitHub have 31,000 keys and 2,300 lists and objects. */
+const complexity: Complexity = { depth: 64, keys: 60_000, containers: 10_000, entries: 80_000 }
 
 /** Returns any status; redirects are not followed. Throws only what the network throws. */
 export async function callForJson(
-  { url, headers, method = 'POST', body = method === 'GET' ? undefined : '', maxBodyBytes = defaultMaxBodyBytes }: ApiCall,
+  { url, headers, method = 'POST', body: sent = method === 'GET' ? undefined : '', maxBodyBytes = defaultMaxBodyBytes }: ApiCall,
   way: ApiRoute,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
@@ -44,9 +47,11 @@ export async function callForJson(
     headers: { 'user-agent': 'cluster-sync', ...headers },
     signal,
   }
-  const response = await startCall(url, options, body).answered
-  const retryAfter = response.headers['retry-after']
-  return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }
+  const response = await startCall(url, options, sent).answered
+  const bytes = await readBytes(response, maxBodyBytes)
+  const parsed = bytes === undefined ? undefined : parseBody(bytes, complexity)
+  const body = parsed?.kind === 'json' ? parsed.value : undefined
+  return { status: response.statusCode ?? 0, body, retryAfter: response.headers['retry-after'] }
 }
 
 /** The options with which a call uses this connection. Throws what the network throws. */
