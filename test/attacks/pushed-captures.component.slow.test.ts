@@ -28,6 +28,8 @@ const fine: Verdict = { kind: 'checked', errors: 0, warnings: 0, items: [] }
 const database = 'config/resources/core/ignition/database-connection/erp/config.json'
 const json = (password: string, more: object = {}): string => JSON.stringify({ settings: { password, ...more } })
 
+type Own = { branch?: string; owner?: string; paths?: readonly string[] }
+
 /** Captures one changed file in a real repository. Returns `pushed` or the error. */
 async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
   const repository = repositoryOf(t, tree)
@@ -50,9 +52,9 @@ async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
   const remote = await remoteOf('plant', { repo: repository.folder }, signal)
   const mirror = mirrors.of(remote)
   let run = 0
-  const take = async (file: string, text: string, verdict: Verdict, own: { branch?: string; owner?: string } = {}): Promise<string> => {
+  const take = async (file: string, text: string, verdict: Verdict, own: Own = {}): Promise<string> => {
     const branch = (own.branch ?? `captured/${(run += 1)}`) as RefName
-    const edits = [{ source: file, paths: [file], exec: false, content: Buffer.from(text) }]
+    const edits = [{ source: file, paths: own.paths ?? [file], exec: false, content: Buffer.from(text) }]
     const deps = { mirror, pushAs: async () => remote, validate: async () => verdict, clock: systemClock }
     const taking = { gateway: 'press', mode: '', commit, branch, edits, owner: own.owner ?? 'plant/press/gw-0' }
     const said = await takeChanges(deps, taking, signal).then(
@@ -92,6 +94,21 @@ void t.test('a new credential in plain text is never pushed, in collections, pro
     }
   }
   t.equal(await take(database, json('known', { more: 1 }), fine), 'pushed', 'the parent holds the same one already')
+})
+
+void t.test('a file that may be delivered to thousands of places is searched once', async (t) => {
+  if (!requires(t, 'git')) return
+  const { take } = await setUp(t, { [database]: '{}' })
+  const places = Array.from({ length: 5_000 }, (_, index) => `projects/line/${index}/config.json`)
+  const large = JSON.stringify({ texts: Array.from({ length: 4_000 }, () => 'a') })
+  const { user: before } = process.cpuUsage()
+  t.equal(await take(database, large, fine, { paths: places }), 'pushed')
+  const seconds = (process.cpuUsage().user - before) / 1e6
+  t.equal(seconds < 3, true, `${seconds} s, and a search of each place 30 s`)
+  const password = '{"password":"of every gateway"}'
+  const [allowed, hashes] = ['config/resources/core/com.cirruslink.mqtt.distributor.gateway/user/admin/config.json', 'projects/users.json']
+  t.equal(await take(database, password, fine, { paths: [allowed, hashes] }), 'pushed')
+  t.match(await take(database, password, fine, { paths: [allowed, ...places] }), /contains a password in plain text at password /)
 })
 
 void t.test('changes that validation did not check are not pushed', async (t) => {

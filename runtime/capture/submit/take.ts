@@ -2,6 +2,7 @@
  * Commits the changes of one gateway, validates the commit, and pushes it to the gateway's branch: a new one, or one with only this
  * gateway's commits. Never force-pushes.
  */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -13,7 +14,7 @@ import { committer, fileOf } from '../../git/content/make-commit.ts'
 import { treeChanges } from '../../git/content/tree-changes.ts'
 import type { Mirror, Remote } from '../../git/mirrors.ts'
 import { isObject, jsonOrUndefined } from '../../platform/text/json.ts'
-import { plainPlaces } from '../../validation/rules/about-secrets.ts'
+import { plainPlacesOfAny } from '../../validation/rules/about-secrets.ts'
 import type { AcceptedEdit } from './accept.ts'
 import { type Origin, ownerTrailer, subjectOf, savedBy, withTrailers } from './commit.ts'
 
@@ -142,6 +143,8 @@ async function readHead(
  */
 async function refuseCredentials(mirror: Mirror, { commit: parent, edits }: Taking, signal: AbortSignal): Promise<void> {
   for (const edit of edits) {
+    // A search of 1 MiB takes half a second.
+    await yieldToEventLoop()
     if (newCredentials(edit, undefined).length === 0) continue
     const before = await mirror.readBy(parent, (repository) => fileOf(repository, parent, edit.source, signal), signal)
     const [place] = newCredentials(edit, before)
@@ -187,8 +190,8 @@ type Captured = { paths: readonly string[]; content: Uint8Array | undefined }
 function newCredentials({ paths, content }: Captured, before: Uint8Array | undefined): string[] {
   const now = jsonOf(content)
   if (now === undefined) return []
-  const added = partsNotIn(now, jsonOf(before))
-  return [...new Set(paths.flatMap((path) => plainPlaces(added, resourceOf(path), path.slice(path.lastIndexOf('/') + 1))))]
+  const resources = paths.map((path) => ({ key: resourceOf(path), file: path.slice(path.lastIndexOf('/') + 1) }))
+  return plainPlacesOfAny(partsNotIn(now, jsonOf(before)), resources)
 }
 
 /** The folder of a resource below its collection (`config/resources/<collection>`) or its project (`projects/<project>`), folded. */

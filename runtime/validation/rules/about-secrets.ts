@@ -4,7 +4,7 @@
 import { foldName } from '../../api/values.ts'
 import { baseCollections } from '../model/inheritance.ts'
 import { unsearchedTypes } from '../model/resource-types.ts'
-import { findHosts } from './hosts.ts'
+import { findHosts, hasAllowedPlaces } from './hosts.ts'
 import { type Violation, type ResourceContext, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
 
 /** Holds hashes. */
@@ -14,6 +14,15 @@ const usersFile = 'users.json'
 export function plainPlaces(value: unknown, key: string, file: string): string[] {
   if (file === usersFile) return []
   return findHosts(value, key, file).flatMap(({ kind, at }) => (kind === 'password' ? [at] : []))
+}
+
+/**
+ * The same for a file that may belong to any of several resources. A profile with templates may deliver it to thousands of places, so it is
+ * searched once for all resources with equal results.
+ */
+export function plainPlacesOfAny(value: unknown, resources: readonly { key: string; file: string }[]): string[] {
+  const kinds = new Set(resources.filter(({ file }) => file !== usersFile).map(({ key }) => (hasAllowedPlaces(key) ? key : '')))
+  return [...new Set([...kinds].flatMap((key) => plainPlaces(value, key, '')))]
 }
 
 export function* plainCredential({ collection, resource, path, json }: ResourceFacts, { hasModes }: ResourceContext): Generator<Violation> {

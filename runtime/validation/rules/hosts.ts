@@ -34,7 +34,7 @@ const maxDepth = 64
 /** `key` is the resource's, in lower case; `file` is the name of the file within the resource. */
 export function findHosts(value: unknown, key: string, file: string): Sighting[] {
   if (/^ignition\/user-source\/(?:default|opcua-module|temp)$/.test(key) && file === 'users.json') return []
-  const allowed = new Set(Object.hasOwn(allowedPlaces, key) ? allowedPlaces[key] : [])
+  const allowed = new Set(hasAllowedPlaces(key) ? allowedPlaces[key] : [])
   const found: Sighting[] = []
   const addresses = { own: 0, others: 0 }
   search(value, undefined, 0, addresses, (kind, place) => {
@@ -45,6 +45,11 @@ export function findHosts(value: unknown, key: string, file: string): Sighting[]
   // Values encrypted for a service on the same machine, or without an address, do not depend on the environment.
   const isLocal = addresses.own > 0 && addresses.others === 0
   return isLocal ? found.filter(({ kind }) => kind !== 'readable' && kind !== 'encrypted') : found
+}
+
+/** Whether the results of a resource may differ from those of other resources with the same value. */
+export function hasAllowedPlaces(key: string): boolean {
+  return Object.hasOwn(allowedPlaces, key)
 }
 
 /** Whether a value has addresses, and none but those of the machine itself. */
