@@ -77,7 +77,10 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
     failed: () => undefined,
   })
   const poll = (): void => {
-    const named = new Set([...users()].flatMap(({ namespace, secrets }) => secrets.map((name) => `${namespace}/${name}`)))
+    const present = [...users()]
+    const keys = new Set(present.map(({ key }) => key))
+    for (const key of counts.keys()) if (!keys.has(key)) counts.delete(key)
+    const named = new Set(present.flatMap(({ namespace, secrets }) => secrets.map((name) => `${namespace}/${name}`)))
     for (const id of versions.keys()) if (!named.has(id)) versions.delete(id)
     for (const id of named) reads.add(id)
   }

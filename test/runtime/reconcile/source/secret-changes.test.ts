@@ -12,6 +12,7 @@ const never = new AbortController().signal
 function setUp() {
   const secrets = new Map<string, Secret>()
   const heard: string[] = []
+  const deleted = new Set<string>()
   let broken = false
   const { clock, step } = steppedClock()
   const poll = async (): Promise<void> => {
@@ -29,7 +30,7 @@ function setUp() {
         { key: 'plant/two', namespace: 'plant', secrets: ['keys'] },
         { key: 'other/one', namespace: 'other', secrets: ['keys'] },
       ] as const
-      return all.filter(({ namespace }) => of === undefined || namespace === of)
+      return all.filter(({ key, namespace }) => !deleted.has(key) && (of === undefined || namespace === of))
     },
     changed: (key) => heard.push(key),
     clock,
@@ -37,6 +38,7 @@ function setUp() {
   return {
     ...changes,
     heard,
+    deleted,
     poll,
     fail: (fails: boolean) => (broken = fails),
     put: (id: string, version: string | undefined) =>
@@ -59,6 +61,21 @@ void t.test('a created, changed or deleted Secret triggers exactly the GatewaySy
   await poll()
   t.strictSame(heard.splice(0), ['plant/one'])
   t.strictSame(['plant/one', 'plant/two', 'other/one'].map(count), [4, 3, 0])
+  stop.abort()
+  await running
+})
+
+void t.test('the changes of a deleted GatewaySync are forgotten', async (t) => {
+  const { put, run, count, poll, deleted } = setUp()
+  const stop = new AbortController()
+  const running = run(stop.signal)
+  await poll()
+  put('plant/keys', '1')
+  await poll()
+  t.strictSame(['plant/one', 'plant/two'].map(count), [1, 1])
+  deleted.add('plant/one')
+  await poll()
+  t.strictSame(['plant/one', 'plant/two'].map(count), [0, 1])
   stop.abort()
   await running
 })
