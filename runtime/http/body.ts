@@ -104,7 +104,7 @@ export function discard(body: Uint8Array<ArrayBuffer>): void {
 }
 
 /** Releases a piece, unless it shares its memory with others. */
-function releasePiece({ buffer, byteLength }: Uint8Array): void {
+export function releasePiece({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 

@@ -3,13 +3,15 @@
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, writeFile } from 'node:fs/promises'
+import type { Digest } from '../../api/artifact-revision.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
+import { releasePiece } from '../../http/body.ts'
 import { createUnnamedFile } from '../command/unnamed-file.ts'
 import type { Layer } from './manifest.ts'
-import { networkFault, type Registry } from './registry.ts'
+import { networkFault } from './registry.ts'
 
-type From = { registry: Pick<Registry, 'openBlob'>; host: string; layer: Layer }
+type From = { registry: { openBlob(digest: Digest, signal: AbortSignal): Promise<AsyncIterable<Buffer>> }; host: string; layer: Layer }
 
 const timeoutMs = 600_000
 /** As for a pack: the layer must arrive within `startMs`, and a millisecond more for each `bytesPerMs`. */
@@ -58,6 +60,8 @@ async function* checkedLayer({ host, layer: { digest, size } }: From, content: A
       if (tookMs > timeoutMs) throw new Fault('GitTimeout', `${host} did not send the layer within ${timeoutMs / 1000} s`)
       hash.update(chunk)
       yield chunk
+      // It is on the disk now. With the garbage of a quick registry, a layer of 60 MiB took 20 MiB more.
+      releasePiece(chunk)
     }
   } catch (error) {
     throw networkFault(error, host)
