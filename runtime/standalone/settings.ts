@@ -66,7 +66,7 @@ export function parseStandaloneSync(text: string, file: string): StandaloneSync 
 /** The problem of a repository that is a relative path, not a URL or `user@host:path`: git would resolve it from another folder. */
 function relativeRepo({ git: { repo } }: GatewaySyncSpec): string[] {
   const isAbsolute = repo.startsWith('/') || /^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:/i.test(repo)
-  return isAbsolute ? [] : [`spec.git.repo: must be a URL or an absolute path, and is "${printable(repo)}"`]
+  return isAbsolute ? [] : [`spec.git.repo: must be a URL or an absolute path, not "${printable(repo)}"`]
 }
 
 function parseYaml(text: string, file: string): unknown {
@@ -75,7 +75,7 @@ function parseYaml(text: string, file: string): unknown {
   } catch (error) {
     if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS')
       throw new Fault('InvalidConfiguration', `${file}: contains several documents; write one GatewaySync in each file`, { cause: error })
-    throw new Fault('InvalidConfiguration', `${file}: not YAML: ${yamlProblem(error)}`, { cause: error })
+    throw new Fault('InvalidConfiguration', `${file}: invalid YAML: ${yamlProblem(error)}`, { cause: error })
   }
 }
 
@@ -131,7 +131,7 @@ export function parseTargets(options: TargetOptions, sync: StandaloneSync, cwd: 
   }
   if (targets.length === 0) throw new Fault('InvalidConfiguration', 'no target: specify --data <dir> or --target name=…,data=…')
   refuseTwice(targets, ({ name }) => name, 'name')
-  refuseTwice(targets, ({ dataDir }) => dataDir, 'data folder')
+  refuseTwice(targets, ({ dataDir }) => dataDir, 'data directory')
   for (const { name, profile } of targets) {
     if (Object.hasOwn(sync.spec.sync.profiles, profile)) continue
     const known = Object.keys(sync.spec.sync.profiles).toSorted().join(', ')

@@ -17,21 +17,21 @@ export function listed(problems: readonly string[]): string {
 export function schemaProblem(issue: v.BaseIssue<unknown>): string {
   if (!issue.message.startsWith('Invalid ')) return issue.message
   if (issue.input === undefined) return 'is missing'
-  return `must be ${desiredBy(issue)}, and is ${kinds[issue.received] ?? printable(issue.received)}`
+  return `must be ${desiredBy(issue)}, not ${kinds[issue.received] ?? printable(issue.received)}`
 }
 
-function desiredBy({ type, expected }: v.BaseIssue<unknown>): string {
+function desiredBy({ type, expected, input }: v.BaseIssue<unknown>): string {
   if (type === 'integer') return 'a whole number'
   const choices = [...(expected ?? '').matchAll(/"([^"]*)"/g)].map(([, choice = '']) => choice || '""')
   if (choices.length > 0) return choices.join(', ').replace(/, ([^,]*)$/, ' or $1')
   const [, bound, limit] = /^([<>])=(.*)$/.exec(expected ?? '') ?? []
   if (bound === undefined) return kinds[expected ?? ''] ?? expected ?? 'valid'
-  return `${bound === '<' ? 'at most' : 'at least'} ${limit}${type.endsWith('_length') ? ' long' : ''}`
+  return `${bound === '<' ? 'at most' : 'at least'} ${limit}${type.endsWith('_length') ? ` ${Array.isArray(input) ? 'items' : 'characters'} long` : ''}`
 }
 
 /** Kinds of values, as the schema names them. */
 const kinds: Readonly<Record<string, string>> = {
-  string: 'text',
+  string: 'a string',
   number: 'a number',
   boolean: 'true or false',
   Array: 'a list',

@@ -56,11 +56,11 @@ export function register(program: Command): void {
       helpFooter({
         exits: {
           0: 'stopped, or with --once synced',
-          1: 'with --once: not synced; the output has the reason',
+          1: 'with --once: not synced; the output shows the reason',
           2: 'invalid options or file',
         },
         calls: ['run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088'],
-        note: 'Changes of the file apply immediately. Ctrl-C finishes the current step and exits.',
+        note: 'Changes to the file apply immediately. Ctrl-C finishes the current step and exits.',
         page: 'docs/how-to/standalone.md',
       }),
     )
@@ -114,7 +114,7 @@ function requireSeparate(targets: readonly Target[]): void {
     if (other !== undefined)
       throw new Fault(
         'InvalidConfiguration',
-        `targets ${other.name} and ${target.name} share a data folder, "${target.dataDir}" and "${other.dataDir}"`,
+        `targets ${other.name} and ${target.name} share a data directory, "${target.dataDir}" and "${other.dataDir}"`,
       )
     byIdentity.set(identity, target)
   }
@@ -123,7 +123,7 @@ function requireSeparate(targets: readonly Target[]): void {
     for (let above = path.dirname(real); ; above = path.dirname(above)) {
       const outer = byIdentity.get(identityOf(above))
       if (outer !== undefined)
-        throw new Fault('InvalidConfiguration', `the data folder of target ${name} is inside that of target ${outer.name}: "${real}"`)
+        throw new Fault('InvalidConfiguration', `the data directory of target ${name} is inside that of target ${outer.name}: "${real}"`)
       if (above === path.dirname(above)) break
     }
   }

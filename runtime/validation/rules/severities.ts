@@ -45,7 +45,7 @@ async function parseYaml(text: string): Promise<unknown> {
     return parse(text, { maxAliasCount: 0, logLevel: 'error' })
   } catch (error) {
     const why = error instanceof YAMLParseError ? (error.message.split('\n')[0] ?? '') : 'it cannot be read'
-    throw broken(`is not YAML: ${why}`, error)
+    throw broken(`is invalid YAML: ${why}`, error)
   }
 }
 

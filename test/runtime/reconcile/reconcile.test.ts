@@ -126,7 +126,7 @@ void t.test('an invalid spec stalls, is not also reconciling, and keeps the publ
     status: 'True',
     reason: 'InvalidSpec',
     observedGeneration: 3,
-    message: /^spec\.gateway\.port: .+; spec\.paused: must be true or false, and is "maybe"$/,
+    message: /^spec\.gateway\.port: .+; spec\.paused: must be true or false, not "maybe"$/,
   })
   matchObject(t, status().published, { commit: commitA })
   change({ generation: 4, spec: spec() })

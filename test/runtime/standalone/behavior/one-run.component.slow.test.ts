@@ -122,13 +122,13 @@ void t.test('targets that share a folder through a link, mount or nesting are re
   for (const made of [within, mount]) mkdirSync(made)
   symlinkSync(folder, path.join(folder, 'link'))
   const rows: [string, string, RegExp][] = [
-    ['a link', path.join(folder, 'link/data'), /targets one and two share a data folder, /],
-    ['one within the other', within, /the data folder of target two is inside that of target one: /],
+    ['a link', path.join(folder, 'link/data'), /targets one and two share a data directory, /],
+    ['one within the other', within, /the data directory of target two is inside that of target one: /],
   ]
   const isMounted = spawnSync('mount', ['--bind', dataDir, mount]).status === 0
   if (isMounted) {
     t.teardown(() => spawnSync('umount', [mount]))
-    rows.push(['a mount', mount, /targets one and two share a data folder, /])
+    rows.push(['a mount', mount, /targets one and two share a data directory, /])
   } else t.comment('this user may not mount')
   const file = writeGatewaySync(folder, { repo: repository.folder })
   for (const [name, other, refusal] of rows) {

@@ -54,7 +54,7 @@ const broken: [string, string, RegExp][] = [
   ['an unknown key', 'rule: {}', /unknown key "rule"/],
   ['an unknown severity', 'rules: {stale-signature: fatal}', /rules\.stale-signature.*"fatal"/],
   ['a list', '- rules', /must be a mapping/],
-  ['what is not YAML', 'rules: {', /is not YAML/],
+  ['what is not YAML', 'rules: {', /is invalid YAML/],
   ['a misspelled key of an entry', 'rules: {orphan-file: [{path: a, severity: off}]}', /rules\.orphan-file: the unknown key "path"/],
   ['paths that are no globs', 'rules: {orphan-file: [{paths: [1], severity: off}]}', /"paths" must be a list of globs/],
   ['a number beside a glob', 'rules: {orphan-file: [{paths: [a, 1], severity: off}]}', /"paths" must be a list of globs/],
@@ -65,7 +65,7 @@ const broken: [string, string, RegExp][] = [
     'rules: {orphan-file: [{paths: "**/(a+)+b", severity: off}]}',
     /"\*\*\/\(a\+\)\+b" must not contain parentheses: write \{a,b\}/,
   ],
-  ['aliases', 'rules: {orphan-file: &a [{severity: off}], stale-signature: *a}', /cannot be read|is not YAML/],
+  ['aliases', 'rules: {orphan-file: &a [{severity: off}], stale-signature: *a}', /cannot be read|is invalid YAML/],
 ]
 for (const [what, text, message] of broken) {
   void t.test(`${what} is an error that names the place`, async (t) => {
