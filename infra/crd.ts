@@ -31,7 +31,7 @@ function rulesOf(keywords: JsonObject): CelRule[] {
   return (keywords['x-kubernetes-validations'] as CelRule[] | undefined) ?? []
 }
 
-/** Keywords of JSON schema that the API server refuses or silently drops. */
+/** Keywords of JSON schema that the API server rejects or silently drops. */
 const refusedKeywords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
 
 /** The schema as the API server accepts it: without `additionalProperties: false` beside properties, and with few unions. */
@@ -55,7 +55,7 @@ function structural(generated: JsonObject): JsonObject {
   return result
 }
 
-/** Half of a reference to a Secret has no meaning, so server-side apply replaces it as a whole. */
+/** A partial reference to a Secret has no meaning, so server-side apply replaces it as a whole. */
 function field(name: string, generated: JsonObject): JsonObject {
   const schema = structural(generated)
   return /secretRef$/i.test(name) ? { ...schema, 'x-kubernetes-map-type': 'atomic' } : schema
@@ -65,7 +65,7 @@ type Column = { name: string; type: 'string' | 'integer' | 'date'; jsonPath: str
 
 const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
-/** Those of priority 0 fit 120 characters; `-o wide` prints the others too. */
+/** Columns of priority 0 fit into 120 characters; `-o wide` also prints the others. */
 const gatewaySyncColumns: Column[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   {
@@ -112,7 +112,7 @@ type CustomResource = {
   spec: { names: { kind: string } & JsonObject; versions: object[] } & JsonObject
 }
 
-/** Deleting a CRD deletes every object of its kind, so no tool may prune it because it is missing in a newer list. */
+/** Deleting a CRD deletes every object of its kind, so tools must not prune it. */
 const keep = {
   'helm.sh/resource-policy': 'keep',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',

@@ -1,5 +1,5 @@
 /**
- * The installation in this repository's own `dist/`. Commit a change to it with the manifests that it changes.
+ * The installation in this repository's `dist/`. Commit changes to this file together with the changed manifests.
  */
 import type { OperatorProps } from './operator-chart.ts'
 

@@ -23,14 +23,14 @@ const causes: Readonly<Record<string, string>> = {
   ERR_MODULE_NOT_FOUND: 'it does not exist, or a module that it imports does not',
 }
 
-/** The folder of cdk8s.yaml, which the command line empties before it starts this app. */
+/** The output folder in cdk8s.yaml, which cdk8s-cli empties before it starts this app. */
 const scratch = 'build/synth'
 
 try {
   const outdir = process.env['CDK8S_OUTDIR'] ?? scratch
   const publishing = path.resolve(outdir) === path.resolve(scratch)
   if (publishing) rmSync(scratch, { recursive: true, force: true })
-  // The command line emptied the folder that `--output` names; the chart depends on no values, so that refused ones do not remove it.
+  // cdk8s-cli has emptied the folder of `--output`. The chart does not depend on the values, so it is written even if they are invalid.
   if (path.resolve(outdir) === path.resolve(dist)) writeChart(path.join(dist, 'chart'))
   const app = new App({ outdir })
   createCharts(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
@@ -41,7 +41,7 @@ try {
   process.exitCode = 2
 }
 
-/** The command line swallows standard output. */
+/** cdk8s-cli discards standard output. */
 function report(line: string): void {
   process.stderr.write(`${line}\n`)
 }

@@ -7,18 +7,18 @@ import type { Values } from './values.ts'
 
 export const chartName = 'cluster-sync-operator'
 
-/** As in Helm: the name is the beginning of most object names. */
+/** As in Helm: most object names begin with the name. */
 export type Release = { name: string; namespace: string }
 
 export type Names = {
   fullname: string
   namespace: string
   serviceAccount: string
-  /** Permissions on objects without a namespace. */
+  /** Permissions on cluster-scoped objects. */
   controllerRole: string
   /** Permissions in the namespaces that the controller watches. */
   watchedRole: string
-  /** Permission to read the Secrets that GatewaySyncs name. */
+  /** Permission to read the Secrets that GatewaySyncs reference. */
   secretsRole: string
   agentRole: string
   metricsReaderRole: string
@@ -28,9 +28,9 @@ export type Names = {
   receiverService: string
   statusPageService: string
   certificateSecret: string
-  /** Holds the keys of the webhook receiver that the values contain. */
+  /** Contains the keys of the webhook receiver that are in the values. */
   receiverSecret: string
-  /** Of every object; never part of a selector. */
+  /** Labels of every object; not used in selectors. */
   labels: Readonly<Record<string, string>>
   annotations: Readonly<Record<string, string>>
   selector: Readonly<Record<string, string>>
@@ -38,7 +38,7 @@ export type Names = {
 
 /** The labels that distinguish the pods of one installation from all others. */
 export const selectorKeys = ['app.kubernetes.io/name', 'app.kubernetes.io/instance'] as const
-/** The labels of every object, which no value changes. */
+/** The labels of every object that values cannot change. */
 export const ownLabelKeys = [
   ...selectorKeys,
   'app.kubernetes.io/version',
@@ -50,7 +50,7 @@ export const ownLabelKeys = [
 const maxNameLength = 63
 const longestSuffix = '-webhook-receiver'
 
-/** Follows the convention of Helm charts. The full name is cut so that the longest suffix still fits. */
+/** Follows the convention of Helm charts. The full name is truncated so that the longest suffix still fits. */
 export function namesOf({ name, namespace }: Release, values: Values, version: string): Names {
   const chart = values.nameOverride || chartName
   const uncut = values.fullnameOverride || (name.includes(chart) ? name : `${name}-${chart}`)
@@ -86,7 +86,7 @@ export function namesOf({ name, namespace }: Release, values: Values, version: s
 
 type Own = { labels?: Readonly<Record<string, string>>; annotations?: Readonly<Record<string, string>> }
 
-/** The metadata of an object without a namespace. Its own labels and annotations override the common ones. */
+/** The metadata of a cluster-scoped object. Its own labels and annotations override the common ones. */
 export function clusterMetadata(names: Names, name: string, { labels, annotations }: Own = {}): ApiObjectMetadata {
   return { name, labels: { ...names.labels, ...labels }, annotations: { ...names.annotations, ...annotations } }
 }

@@ -24,22 +24,35 @@ import { checkRelease, checkValues } from './values/check.ts'
 import type { ValuesInput } from './values.ts'
 
 export type OperatorProps = {
-  /** The release name, with which most object names begin, and the namespace of all objects that have one. */
+  /** The release name, with which most object names begin, and the namespace of the operator. */
   release: Release
+  /**
+   * The values of the installation.
+   *
+   * @default {}
+   */
   values?: ValuesInput
-  /** Also creates the namespace. Default: false, the namespace exists already. */
+  /**
+   * Whether to create the namespace.
+   *
+   * @default false - the namespace exists
+   */
   createNamespace?: boolean
-  /** Called once for each warning when the app is synthesized. Default: writes to standard error. */
+  /**
+   * Called once for each warning when the app is synthesized.
+   *
+   * @default - writes to standard error
+   */
   onWarning?: (warning: string) => void
 }
 
 /**
  * The operator. Every object is a public property of the construct that creates it: `operator.receiver.service?.exposeViaIngress('/webhook')`,
  * `operator.controller.deployment.podMetadata.addLabel(…)`, `ApiObject.of(operator.controller.deployment).addJsonPatch(…)`.
- * The constructor throws an Error that names each wrong key of the values.
+ * The constructor throws an Error that names each invalid key of the values.
  */
 export class OperatorChart extends Chart {
-  /** Values that have no effect, or less than expected; each begins with its key. */
+  /** Warnings about values that have no effect, or a smaller one than expected; each begins with the key. */
   readonly warnings: readonly string[]
   readonly namespaceObject: kplus.Namespace | undefined
   readonly permissions: ControllerPermissions
@@ -78,23 +91,25 @@ export class OperatorChart extends Chart {
       serviceAccount: this.permissions.serviceAccount,
       service: this.contentServer.service,
     })
-    // Last: once it is there, pods that request an agent wait for the controller.
+    // Last, because from then on pods that request an agent need the controller.
     this.admission = new Admission(this, 'Admission', props)
+    // An app can then set any field with a JSON patch.
     for (const object of this.apiObjects) patchable(object)
-    // Objects that an app adds, such as the Ingress of `exposeViaIngress`, belong beside the Services. Set only now: cdk8s would also give
-    // this namespace to the objects above that have none.
+    // The default namespace of objects that an app adds, such as the Ingress of `exposeViaIngress`. As a prop of the chart, it would also
+    // apply to the cluster-scoped objects above.
     Object.assign(this, { namespace: release.namespace })
   }
 
-  /** All objects, also those of nested constructs. */
+  /** All objects, including those of nested constructs, which `Chart.apiObjects` omits. */
   override get apiObjects(): ApiObject[] {
     return this.node.findAll().filter((construct): construct is ApiObject => ApiObject.isApiObject(construct))
   }
 
   private createNamespace({ names, values }: SharedProps): kplus.Namespace {
     const { commonLabels: labels, commonAnnotations: annotations } = values
-    // Other things may be in the namespace too, so it does not have the labels of this installation.
+    // Other workloads may share the namespace, so it does not have the labels of this installation.
     const namespace = new kplus.Namespace(this, 'Namespace', { metadata: { name: names.namespace, labels, annotations } })
+    // cdk8s-plus writes an empty spec.
     ApiObject.of(namespace).addJsonPatch(JsonPatch.remove('/spec'))
     return namespace
   }
@@ -116,7 +131,7 @@ function warn(warning: string): void {
   process.stderr.write(`warning: ${warning}\n`)
 }
 
-/** The CRDs, which are applied before everything else and outlive an installation. */
+/** The CRDs. Apply them before everything else; uninstalling the operator keeps them. */
 export class CrdChart extends Chart {
   readonly gatewaySync: ApiObject
   readonly syncReport: ApiObject

@@ -1,5 +1,5 @@
 /**
- * Copies synthesized manifests to their folder once all of them were written, so that refused values change nothing there.
+ * Copies the synthesized manifests to their folder after all of them have been written, so that invalid values change nothing there.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

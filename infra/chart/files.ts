@@ -1,5 +1,5 @@
 /**
- * The packaged Helm chart: the templates of this folder, and files that are generated from the same sources as the synthesized manifests.
+ * The files of the Helm chart: the templates of this folder, and files that are generated from the sources of the synthesized manifests.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -49,7 +49,7 @@ export function writeChart(folder: string): void {
   }
 }
 
-/** The alerts with placeholders for what the template replaces. */
+/** The alerts, with placeholders that the template replaces. */
 function alerts(): string {
   const release = { name: 'placeholder', namespace: '$(namespace)' }
   const { values } = checkValues({})
@@ -59,7 +59,7 @@ function alerts(): string {
   return `${JSON.stringify(groups, (_, value: unknown) => (isExpression(value) ? value.value : value), 2)}\n`
 }
 
-/** The class of cdk8s for a query holds its text in a member. */
+/** Whether a value is an instance of PrometheusRuleSpecGroupsRulesExpr, which wraps the text of a query. */
 function isExpression(value: unknown): value is { value: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).join() === 'value'
 }

@@ -1,5 +1,5 @@
 /**
- * The chart's README, which `helm show readme` prints, with a table of all values from their one schema. Pure.
+ * The README of the chart, which `helm show readme` prints, with a table of all values. Pure.
  */
 import manifest from '../../package.json' with { type: 'json' }
 import { inputSchema, type ValueSchema } from '../values/json-schema.ts'

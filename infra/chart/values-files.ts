@@ -19,14 +19,14 @@ function keys({ properties = {} }: ValueSchema, indent: string): string[] {
   })
 }
 
-/** Draft 7, which Helm takes. Every key is required, because Helm checks what a user sets together with the defaults. */
+/** Draft 7, which Helm supports. Every key is required, because Helm validates the values after it has merged the defaults. */
 export function valuesSchemaJson(): string {
   const schema = closed(inputSchema())
   const properties = {
     ...schema.properties,
-    // Helm adds this one to the values of a chart that another chart depends on.
+    // Helm adds this key to the values of subcharts.
     global: { type: 'object', description: 'Global values of the parent chart; not used.' },
-    // The usual key of a `condition` with which another chart enables this one.
+    // The usual key of the `condition` with which a parent chart enables this one.
     enabled: { type: 'boolean', description: 'Used in the condition of a parent chart; not used here.' },
   }
   return JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema, properties }, undefined, 2) + '\n'
@@ -58,14 +58,14 @@ function closed(schema: ValueSchema): ValueSchema {
   }
 }
 
-/** Members with free names. For a name that `propertyNames` forbids, Helm would report a wrong path. */
+/** A map with arbitrary keys. For a key that `propertyNames` forbids, Helm would report a wrong path. */
 function namedMembers(of: ValueSchema | boolean, names: ValueSchema = {}): ValueSchema {
   const additionalProperties = typeof of === 'object' ? closed(of) : of
   if (names.pattern === undefined) return { additionalProperties }
   return { patternProperties: { [names.pattern]: additionalProperties }, additionalProperties: false }
 }
 
-/** A key with a default exists, unless it may be removed. */
+/** Keys with a default, unless `null` can remove them. */
 function requiredOf({ properties = {}, required = [] }: ValueSchema): string[] {
   return Object.entries(properties).flatMap(([name, schema]) =>
     required.includes(name) || (schema.default !== undefined && !isRemovable(schema)) ? [name] : [],

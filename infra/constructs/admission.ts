@@ -1,5 +1,5 @@
 /**
- * How the API server calls the controller for new pods that request an agent, and only for those.
+ * Registers the webhook that the API server calls for new pods that request an agent.
  */
 import { k8s } from 'cdk8s-plus-28'
 import type * as kplus from 'cdk8s-plus-28'
@@ -11,10 +11,10 @@ import type { Values } from '../values.ts'
 import { certificateSource } from './certificates.ts'
 import { createService } from './service.ts'
 
-/** In these namespaces injection must be requested by label, so that a controller that is down cannot block the cluster itself. */
+/** Excluded unless `requireLabel` is true, so that an unavailable controller cannot block the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
-/** The injection webhook, configured by the values of `webhook`. Creates nothing while `webhook.enabled` is false. */
+/** The injection webhook, configured by the values of `webhook`. Creates nothing if `webhook.enabled` is false. */
 export class Admission extends Construct {
   readonly service: kplus.Service | undefined
   readonly webhookConfiguration: k8s.KubeMutatingWebhookConfiguration | undefined
@@ -48,7 +48,7 @@ export class Admission extends Construct {
           objectSelector: labelSelector(controller.watchLabelSelector),
           // A comparison without `?` would fail for pods without the annotation, and so refuse them.
           matchConditions: [
-            { name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` },
+            { name: 'requests-agent', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` },
           ],
           admissionReviewVersions: ['v1'],
           sideEffects: 'None',
@@ -79,7 +79,7 @@ export function namespaceIs(operator: 'In' | 'NotIn', values: string[]) {
   return { key: 'kubernetes.io/metadata.name', operator, values }
 }
 
-/** A label selector without empty parts. */
+/** A label selector without empty fields. */
 export function labelSelector({ matchLabels, matchExpressions }: Values['controller']['watchLabelSelector']): k8s.LabelSelector {
   return {
     ...(Object.keys(matchLabels).length > 0 && { matchLabels }),

@@ -1,5 +1,5 @@
 /**
- * What an agent may do.
+ * The permissions of agents.
  */
 import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
@@ -10,8 +10,8 @@ import { createClusterRole, customResource } from './roles.ts'
 
 /**
  * The role of agents, which the controller binds to the ServiceAccounts of gateway pods in their namespaces. An agent watches its GatewaySync and
- * writes its own SyncReport. An admission policy restricts its writes to the report of its pod; nothing can restrict its reads in the same
- * way, so it may list all GatewaySyncs of its namespace.
+ * writes its own SyncReport. An admission policy restricts its writes to the report of its pod. No policy can restrict reads, so an agent
+ * may list all GatewaySyncs of its namespace.
  */
 export class AgentPermissions extends Construct {
   readonly clusterRole: kplus.ClusterRole

@@ -1,6 +1,6 @@
 /**
- * The Prometheus alerts: a GatewaySync that falls behind, gateways that fail or have no agent, git hosts that refuse, a missing controller.
- * Uses only metrics of the controller, which cover every gateway. Pure.
+ * The Prometheus alerts: for GatewaySyncs that fall behind, gateways that fail or have no agent, git hosts that cannot be read, and a missing
+ * controller. They use only metrics of the controller, which cover every gateway. Pure.
  */
 import { type PrometheusRuleSpecGroups, PrometheusRuleSpecGroupsRulesExpr } from '../../imports/monitoring.coreos.com.js'
 import type { ConditionType } from '../../runtime/api/schema/conditions.ts'
@@ -9,7 +9,7 @@ import type { GatewayCounts } from '../../runtime/api/schema/status.ts'
 import type { ObjectMetric, ProcessMetric } from '../../runtime/telemetry/metrics/table.ts'
 import type { Names } from '../names.ts'
 
-/** As the values have them; the chart puts placeholders in their place. */
+/** From the values of `prometheusRule`, or placeholders for the chart. */
 type AlertValues = {
   notReadyFor: string
   runbookURL: string
@@ -25,10 +25,10 @@ type AlertRule = {
   description: string
 }
 
-/** The controller and cert-manager both renew a certificate more days before its end than this. */
+/** Both the controller and cert-manager renew a certificate earlier than this. */
 const daysBeforeEnd = 7
 
-/** Allows for weekly windows. */
+/** Longer than a week, because a rollout may wait for a weekly window. */
 const longRolloutDays = 8
 
 /** Prometheus fills in the labels of the series that an alert is about. */
@@ -51,12 +51,12 @@ function runbook({ runbookURL }: AlertValues, alert: string): { runbook_url?: st
   return runbookURL === '' ? {} : { runbook_url: `${runbookURL}#${runbookSection(alert)}` }
 }
 
-/** The section of docs/how-to/runbook.md about an alert or a reason, as Markdown pages name sections. */
+/** The anchor of an alert or a reason in docs/how-to/runbook.md. */
 export function runbookSection(name: string): string {
   return name.toLowerCase()
 }
 
-/** The rules, from which both the object and the table in docs/reference/operations.md are made. */
+/** The rules of the PrometheusRule and of the table in docs/reference/operations.md. */
 export function alertRules(names: Names, { notReadyFor, pushToApplied }: AlertValues): AlertRule[] {
   return [
     ...availabilityRules(names),
@@ -67,7 +67,7 @@ export function alertRules(names: Names, { notReadyFor, pushToApplied }: AlertVa
   ]
 }
 
-/** The series of a metric, or of a part of a histogram, that this installation's ServiceMonitor collects: the Service is the job. */
+/** The series of a metric, or of a part of a histogram, of this installation: its ServiceMonitor sets the label `job` to the Service name. */
 function series(
   { metricsService }: Names,
   metric: ObjectMetric | ProcessMetric,
@@ -80,13 +80,13 @@ function series(
 }
 
 /**
- * The objective of pushes, by burn rates over two windows each: how many times faster than the objective allows pushes are too slow. The
- * long window keeps a single slow push from alerting, the short one ends the alert soon after the cause has gone. Factors and windows are
- * those of Google's Site Reliability Workbook, chapter 5. These figures omit a push that no gateway ever ran: that is ClusterSyncNotReady.
+ * Alerts on the burn rate of the objective for pushes: the percentage of slow pushes, divided by the percentage that the objective allows.
+ * The long window prevents an alert for a single slow push; the short one ends the alert soon after the cause is gone. The factors and windows
+ * are from chapter 5 of Google's Site Reliability Workbook. The metric omits pushes that no gateway ever ran; ClusterSyncNotReady covers them.
  */
 function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToApplied']): AlertRule[] {
   const all = series(names, 'clustersync_push_to_applied_seconds', {}, '_count')
-  // Since its third release Prometheus writes a bound of 30 as 30.0.
+  // Prometheus 3 and newer write the bound 30 as 30.0.
   const good = series(names, 'clustersync_push_to_applied_seconds', {}, '_bucket', `le=~"${seconds}([.]0)?"`)
   const slowPercent = (window: string): string => `100 * (1 - sum(increase(${good}[${window}])) / sum(increase(${all}[${window}])))`
   const burning = (factor: string, long: string, short: string): string => {
@@ -114,7 +114,7 @@ function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToA
   ]
 }
 
-/** Whether there is a controller that works. */
+/** Alerts about the controller itself. */
 function availabilityRules(names: Names): AlertRule[] {
   const { fullname, namespace } = names
   const controller = `${namespace}/${fullname}`
@@ -146,7 +146,7 @@ function availabilityRules(names: Names): AlertRule[] {
   ]
 }
 
-/** What the controller cannot do for many GatewaySyncs. */
+/** Alerts about failures that affect many GatewaySyncs. */
 function failureRules(names: Names): AlertRule[] {
   const controller = `${names.namespace}/${names.fullname}`
   const failing = (metric: 'clustersync_source_requests_total' | 'clustersync_reconcile_total'): string =>
@@ -158,7 +158,7 @@ function failureRules(names: Names): AlertRule[] {
       for: '15m',
       severity: 'warning',
       summary: `Git hosts cannot be read: ${label('reason')}.`,
-      description: `Calls from ${controller} to git hosts keep failing with ${label('reason')}; affected GatewaySyncs show it in SourceReady.`,
+      description: `Calls from ${controller} to git hosts keep failing with ${label('reason')}; see the condition SourceReady of the affected GatewaySyncs.`,
     },
     {
       alert: 'ClusterSyncReconcileFailing',
@@ -187,24 +187,24 @@ function failureRules(names: Names): AlertRule[] {
   ]
 }
 
-/** The worst value of each GatewaySync, of all replicas. */
-function worstOf(names: Names, metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string {
+/** The value of each GatewaySync; the highest one if several replicas report it. */
+function maxOf(names: Names, metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string {
   return `max by (namespace, name) (${series(names, metric, labels)})`
 }
 
-/** The state and the rollout of a GatewaySync. */
+/** Alerts about the state and the rollout of a GatewaySync. */
 function syncRules(names: Names, notReadyFor: string): AlertRule[] {
-  const worst = (metric: ObjectMetric): string => worstOf(names, metric)
-  const condition = (type: ConditionType): string => worstOf(names, 'clustersync_condition', { type })
-  const rollout = (state: RolloutStatus['state']): string => worstOf(names, 'clustersync_rollout_state', { state })
+  const max = (metric: ObjectMetric): string => maxOf(names, metric)
+  const condition = (type: ConditionType): string => maxOf(names, 'clustersync_condition', { type })
+  const rollout = (state: RolloutStatus['state']): string => maxOf(names, 'clustersync_rollout_state', { state })
   return [
     {
       alert: 'ClusterSyncNotReady',
-      expr: `${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1 unless ${rollout('Progressing')} == 1`,
+      expr: `${max('clustersync_ready')} == 0 unless ${condition('Paused')} == 1 unless ${rollout('Progressing')} == 1`,
       for: notReadyFor,
       severity: 'warning',
       summary: `GatewaySync ${object} is not ready.`,
-      description: `For ${notReadyFor}, not every gateway of ${object} has run the desired commit; its conditions have the reason.`,
+      description: `For ${notReadyFor}, at least one gateway of ${object} has not run the desired commit; see the conditions of the GatewaySync.`,
     },
     {
       alert: 'ClusterSyncStalled',
@@ -224,7 +224,7 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
     },
     {
       alert: 'ClusterSyncRolloutStuck',
-      expr: `time() - ${worst('clustersync_rollout_started_timestamp_seconds')} > ${longRolloutDays} * 86400 and ${rollout('Progressing')} == 1`,
+      expr: `time() - ${max('clustersync_rollout_started_timestamp_seconds')} > ${longRolloutDays} * 86400 and ${rollout('Progressing')} == 1`,
       for: '1h',
       severity: 'warning',
       summary: `The rollout of ${object} has taken more than ${longRolloutDays} days.`,
@@ -233,9 +233,9 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
   ]
 }
 
-/** The gateways of a GatewaySync. */
+/** Alerts about the gateways of a GatewaySync. */
 function gatewayRules(names: Names): AlertRule[] {
-  const gateways = (state: keyof GatewayCounts): string => worstOf(names, 'clustersync_gateways', { state })
+  const gateways = (state: keyof GatewayCounts): string => maxOf(names, 'clustersync_gateways', { state })
   return [
     {
       alert: 'ClusterSyncGatewaysFailed',
@@ -274,7 +274,7 @@ function gatewayRules(names: Names): AlertRule[] {
       expr: `${gateways('drifted')} > 0`,
       for: '1h',
       severity: 'warning',
-      summary: `Files of gateways of ${object} were changed locally.`,
+      summary: `Files on gateways of ${object} were changed locally.`,
       description: `{{ $value }} gateways of ${object} have managed files that differ from the published commit.`,
     },
   ]

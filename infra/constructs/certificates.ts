@@ -14,8 +14,8 @@ import { metadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
 
 /**
- * A self-signed certificate authority of this installation signs the leaf, so that renewing the leaf does not change what
- * agents and the API server trust. Creates nothing if the certificate has another source.
+ * The certificate, issued by a self-signed CA of this installation, so that its renewal does not change what agents and the API server
+ * trust. Creates nothing if the certificate has another source.
  */
 export class Certificates extends Construct {
   readonly selfSignedIssuer: Issuer | undefined
@@ -40,7 +40,7 @@ export class Certificates extends Construct {
         commonName: authority,
         secretName: authority,
         duration: '87600h',
-        // With an unchanged key, clients that trust the authority's earlier certificate also trust leaves issued after its renewal.
+        // With an unchanged key, clients that trust the previous CA certificate also trust certificates issued after the renewal of the CA.
         privateKey: { ...privateKey, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.NEVER },
         issuerRef: issuedBy(selfSigned),
       },

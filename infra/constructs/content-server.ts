@@ -6,7 +6,7 @@ import { Construct } from 'constructs'
 import type { SharedProps } from './shared-props.ts'
 import { createService } from './service.ts'
 
-/** Configured by the values of `delivery`. */
+/** Configured by the values of `delivery`, which is also the name of its port. */
 export class ContentServer extends Construct {
   readonly service: kplus.Service
 

@@ -12,7 +12,7 @@ import { addSubject, createClusterRole, customResource, named } from './roles.ts
 
 const events = kplus.ApiResource.custom({ apiGroup: 'events.k8s.io', resourceType: 'events' })
 
-// cdk8s-plus is not declared for TypeScript's `exactOptionalPropertyTypes`, so its classes are asserted to its interfaces below.
+// The types of cdk8s-plus do not support `exactOptionalPropertyTypes`, so the code below casts its classes to its interfaces.
 
 /** Each role is bound only where it is needed. */
 export class ControllerPermissions extends Construct {
@@ -27,7 +27,7 @@ export class ControllerPermissions extends Construct {
   /** For the release namespace. */
   readonly ownRole: kplus.Role
   readonly ownRoleBinding: kplus.RoleBinding
-  /** For the Secrets that GatewaySyncs name, without permission to list them. It may be bound in fewer namespaces than `watchedRole`. */
+  /** For the Secrets that GatewaySyncs reference, without permission to list them. It may be bound in fewer namespaces than `watchedRole`. */
   readonly secretsRole: kplus.ClusterRole | undefined
   readonly secretsBindings: readonly (kplus.ClusterRoleBinding | kplus.RoleBinding)[]
 
@@ -100,7 +100,7 @@ function clusterRules({ names, values }: SharedProps): kplus.ClusterRolePolicyRu
   ]
   if (values.webhook.enabled) {
     rules.push({
-      // The controller is ready once the CA bundle is there: it writes the bundle itself, or waits for cert-manager's injector.
+      // The controller becomes ready when the CA bundle is set: it writes the bundle itself, or waits for cert-manager's injector.
       verbs: certificateSource(values) === 'cert-manager' ? ['get'] : ['get', 'patch'],
       endpoints: [named(kplus.ApiResource.MUTATING_WEBHOOK_CONFIGURATIONS, names.fullname)],
     })
@@ -110,17 +110,17 @@ function clusterRules({ names, values }: SharedProps): kplus.ClusterRolePolicyRu
 
 function watchedRules({ names, values }: SharedProps): kplus.ClusterRolePolicyRule[] {
   const rules: kplus.ClusterRolePolicyRule[] = [
-    // The watch, and the request annotations of a push.
+    // Watches GatewaySyncs, and writes the request annotations of a push.
     { verbs: ['list', 'watch', 'patch'], endpoints: [customResource(gatewaySyncKind.plural)] },
     { verbs: ['patch'], endpoints: [customResource(`${gatewaySyncKind.plural}/status`)] },
     { verbs: ['list', 'watch'], endpoints: [customResource(syncReportKind.plural)] },
-    // The watch; and single pods, for an agent that requests content before the watch has shown its pod.
+    // Watches pods, and reads the pod of an agent that requests content before the watch has reported the pod.
     { verbs: ['get', 'list', 'watch'], endpoints: [kplus.ApiResource.PODS] },
     { verbs: ['create', 'patch'], endpoints: [events] },
   ]
   if (values.rbac.autoBindAgent.enabled) {
     rules.push(
-      // One binding in each namespace. Server-side apply needs "create" for its name too; "list" finds only bindings of this name.
+      // One binding in each namespace. Server-side apply also needs "create" for this name; "list" returns only bindings with this name.
       { verbs: ['create', 'list', 'patch', 'delete'], endpoints: [named(kplus.ApiResource.ROLE_BINDINGS, names.agentRole)] },
       // The API server checks this permission in the namespace of the binding.
       { verbs: ['bind'], endpoints: [named(kplus.ApiResource.CLUSTER_ROLES, names.agentRole)] },
@@ -139,7 +139,7 @@ function ownRules({ names, values }: SharedProps): kplus.RolePolicyRule[] {
     )
   }
   if (isReceiverOpen(values)) {
-    // The warning is an event about the controller's own pod, whose namespace may not be a watched one.
+    // The warning about an open receiver is an event of the controller's own pod, whose namespace may not be watched.
     rules.push({ verbs: ['get'], resources: [kplus.ApiResource.PODS] }, { verbs: ['create', 'patch'], resources: [events] })
   }
   if (certificateSource(values) === 'controller') {

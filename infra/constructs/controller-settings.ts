@@ -75,13 +75,13 @@ export function imageOf({ repository, tag }: { repository: string; tag: string }
 function certificates({ certificateSecret }: Names, values: Values): ControllerSettingsInput['certificates'] {
   const source = certificateSource(values)
   if (source === 'controller') return { kind: 'selfManaged', secretName: certificateSecret }
-  return { kind: 'mounted', folder: mountPaths.certificate, tellsWebhook: source === 'existing-secret' }
+  return { kind: 'mounted', folder: mountPaths.certificate, writesCaBundle: source === 'existing-secret' }
 }
 
-/** There is no CPU limit: measured with a limit of 200m, a first sync takes seven times as long. */
+/** No CPU limit: with a limit of 200m, a first sync takes seven times as long. */
 const defaultAgentResources = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } }
 
-/** The resources of the values, or the default ones if the values contain none at all. */
+/** The resources from the values, or the default resources if the values contain none. */
 function agentResources({ agent: { resources } }: Values): Record<string, Record<string, string | number>> {
   const given = Object.entries(resources).filter(([, amounts]) => Object.keys(amounts).length > 0)
   return given.length > 0 ? Object.fromEntries(given) : defaultAgentResources
@@ -110,7 +110,7 @@ function statusPageSettings({
   }
 }
 
-/** JSON with a line for each member and sorted keys, so that changing a setting changes one line. */
+/** JSON with sorted keys and one line for each member, so that changing a setting changes one line. */
 export function settingsJson(settings: ControllerSettingsInput): string {
   const lines = Object.entries(sorted(settings) as object).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`)
   return `{\n${lines.join(',\n')}\n}`

@@ -17,7 +17,7 @@ import { otherVolumes, volumeMounts } from './volumes.ts'
 
 export type ControllerProps = SharedProps & {
   serviceAccount: kplus.IServiceAccount
-  /** Governs the StatefulSet. */
+  /** The governing Service, if the controller is a StatefulSet. */
   service: kplus.Service
 }
 
@@ -44,7 +44,7 @@ export class Controller extends Construct {
         '/spec/persistentVolumeClaimRetentionPolicy': { whenDeleted: persistence.whenDeleted, whenScaled: 'Delete' },
         '/spec/volumeClaimTemplates': [claimTemplate(names.selector, persistence)],
       })
-      // A StatefulSet of cdk8s-plus adds its own label to the selector of its Service.
+      // The StatefulSet of cdk8s-plus adds its own label to the selector of the Service.
       ApiObject.of(service).addJsonPatch(JsonPatch.remove(`/spec/selector/${kplus.Pod.ADDRESS_LABEL.replace('/', '~1')}`))
     }
     const { podDisruptionBudget: budget, replicaCount } = values
@@ -62,29 +62,28 @@ export class Controller extends Construct {
     }
   }
 
-  /** The fields of the pod that cdk8s-plus does not have, and those that a user writes as the API has them. */
+  /** Sets fields that cdk8s-plus does not support, and values in the format of the Kubernetes API. */
   private completePod(values: Values): void {
     const { podSecurityContext, securityContext, source } = values
     setFields(this.deployment, {
       '/spec/revisionHistoryLimit': values.revisionHistoryLimit,
+      // A context from the values replaces the default one.
       [`${podSpec}/securityContext/seccompProfile`]: { type: 'RuntimeDefault' },
       [`${podSpec}/securityContext`]: podSecurityContext,
       [`${podSpec}/imagePullSecrets`]: values.imagePullSecrets,
       [`${podSpec}/nodeSelector`]: values.nodeSelector,
-    })
-    addToField(this.deployment, `${podSpec}/tolerations`, values.tolerations)
-    addToField(this.deployment, `${podSpec}/affinity`, values.affinity)
-    setFields(this.deployment, {
       [`${podSpec}/topologySpreadConstraints`]: values.topologySpreadConstraints,
       [`${podSpec}/priorityClassName`]: values.priorityClassName,
       [`${container}/resources`]: values.resources,
       [`${container}/securityContext`]: securityContext,
     })
+    addToField(this.deployment, `${podSpec}/tolerations`, values.tolerations)
+    addToField(this.deployment, `${podSpec}/affinity`, values.affinity)
     // cdk8s-plus writes values that the API server does not store: each apply would change the workload again.
     const workload = ApiObject.of(this.deployment)
     workload.addJsonPatch(JsonPatch.remove('/spec/minReadySeconds'))
     if (!values.hostNetwork) workload.addJsonPatch(JsonPatch.remove(`${podSpec}/hostNetwork`))
-    // cdk8s-plus takes sizes only, not every quantity.
+    // cdk8s-plus accepts sizes only, not every quantity. The volume of the mirrors is the first one.
     if (!source.persistence.enabled && source.storage.existingClaim === '')
       setFields(this.deployment, { [`${podSpec}/volumes/0/emptyDir`]: { sizeLimit: source.storage.sizeLimit } })
     const others = otherVolumes(values)
@@ -113,14 +112,14 @@ function workloadProps(
     automountServiceAccountToken: true,
     terminationGracePeriod: Duration.seconds(values.terminationGracePeriodSeconds),
     hostNetwork,
-    // With the default policy, a pod in the host's network resolves names as the host does and finds no Service.
+    // With ClusterFirst, a pod in the host network uses the DNS of the node and cannot resolve Services.
     dns: { policy: (dnsPolicy || (hostNetwork ? 'ClusterFirstWithHostNet' : 'ClusterFirst')) as kplus.DnsPolicy },
-    // Accepted by namespaces that enforce the restricted standard.
+    // Meets the Pod Security Standard `restricted`.
     securityContext: {
       user: 65532,
       group: 65532,
       fsGroup: 65532,
-      // Otherwise the kubelet would change the group of every file of the mirrors at each start.
+      // Otherwise the kubelet would change the group of every mirror file at each start.
       fsGroupChangePolicy: kplus.FsGroupChangePolicy.ON_ROOT_MISMATCH,
       ...(openPorts(values).some(({ port }) => port < 1024) && {
         sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
@@ -149,6 +148,7 @@ function workloadProps(
 
 function environment(props: SharedProps): Record<string, kplus.EnvValue> {
   const { tracing } = props.values
+  // With the version that the API server would add, so that a second apply finds nothing to change.
   const field = (path: kplus.EnvFieldPaths) => kplus.EnvValue.fromFieldRef(path, { apiVersion: 'v1' })
   return {
     POD_NAME: field(kplus.EnvFieldPaths.POD_NAME),
@@ -176,10 +176,10 @@ function probe(
   })
 }
 
-/** Where two replicas would write to one claim, or would both lead, the old one must end before the new one starts. */
+/** If two replicas would write to one claim or both be leader, the old replica must stop before the new one starts. */
 function strategy({ source: { storage }, leaderElection, hostNetwork }: Values): kplus.DeploymentStrategy {
   if (storage.existingClaim !== '' || !leaderElection.enabled) return kplus.DeploymentStrategy.recreate()
-  // Two pods of one node cannot use the same port of the host, so the old one must end first.
+  // Two pods on one node cannot use the same host port, so the old pod must stop first.
   if (hostNetwork)
     return kplus.DeploymentStrategy.rollingUpdate({
       maxSurge: kplus.PercentOrAbsolute.absolute(0),
@@ -188,11 +188,11 @@ function strategy({ source: { storage }, leaderElection, hostNetwork }: Values):
   return kplus.DeploymentStrategy.rollingUpdate()
 }
 
-/** Kubernetes does not let a claim template change, so it has only labels that never change. */
+/** Claim templates are immutable, so this one has only labels that never change. */
 function claimTemplate(labels: Readonly<Record<string, string>>, persistence: Values['source']['persistence']): object {
   const { annotations, accessMode, storageClassName, size } = persistence
   return {
-    // The API server adds both, so a second server-side apply would find a difference without them.
+    // The API server adds both; without them, a second server-side apply would find a difference.
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name: 'source', labels, ...(!isEmpty(annotations) && { annotations }) },

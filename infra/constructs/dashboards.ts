@@ -1,5 +1,6 @@
 /**
- * Three Grafana dashboards: the fleet and one GatewaySync, over the controller's figures, and one gateway, over those of its agent. Pure.
+ * Three Grafana dashboards: of the fleet and of one GatewaySync, with metrics of the controller, and of one gateway, with metrics of its
+ * agent. Pure.
  */
 import { agentContainerName } from '../../runtime/api/names.ts'
 import type { AgentMetric, NodeMetric, ObjectMetric, ProcessMetric } from '../../runtime/telemetry/metrics/table.ts'
@@ -12,16 +13,16 @@ type Dashboard = {
 } & Record<string, unknown>
 type Target = { refId: string; expr: string; legendFormat: string; datasource: object }
 
-/** Every expression is made of names of the metrics table, so that a renamed metric does not compile. */
+/** Expressions use only these names, so that renaming a metric is a compile error here. */
 type Known = ObjectMetric | ProcessMetric | AgentMetric | NodeMetric
 
-/** Every dashboard by the name of its file. */
+/** All dashboards by file name. */
 export function dashboards(): Record<string, Dashboard> {
   return { 'cluster-sync-fleet.json': fleet(), 'cluster-sync-gatewaysync.json': detail(), 'cluster-sync-gateway.json': gateway() }
 }
 
 function fleet(): Dashboard {
-  // Every Node process has metrics with these names; those of the controller are on the targets that also expose its version.
+  // Every Node process has metrics with these names; targets of the controller also expose clustersync_build_info.
   const ofController = (name: NodeMetric): string => `${metric(name)} * on (job, instance) group_left() ${metric('clustersync_build_info')}`
   return dashboard(
     'clustersync-fleet',
@@ -35,9 +36,9 @@ function fleet(): Dashboard {
       graph('Push to applied, 99th percentile', quantile('clustersync_push_to_applied_seconds'), '', 's'),
       graph('Agents by version', `max by (skew) (${metric('clustersync_agents')})`, '{{skew}}'),
       graph('Calls to git hosts by reason', rates('clustersync_source_requests_total', 'reason'), '{{reason}}'),
-      graph('Call to a git host, 99th percentile', quantile('clustersync_source_request_duration_seconds'), '', 's'),
+      graph('Duration of calls to git hosts, 99th percentile', quantile('clustersync_source_request_duration_seconds'), '', 's'),
       graph(
-        'Volume of mirrors in use',
+        'Mirror volume in use',
         `max(${metric('clustersync_source_volume_used_bytes')} / ${metric('clustersync_source_volume_limit_bytes')})`,
         '',
         'percentunit',
@@ -52,12 +53,12 @@ function fleet(): Dashboard {
       graph('Reconciles by reason', rates('clustersync_reconcile_total', 'reason'), '{{reason}}'),
       graph('Queue wait, 99th percentile', quantile('clustersync_queue_wait_seconds'), '', 's'),
       graph(
-        'Watches that failed',
+        'Failed watches',
         `sum by (kind, from) (increase(${metric('clustersync_watch_restarts_total')}[5m]))`,
         '{{kind}} from {{from}}',
       ),
-      graph('Memory of controllers', ofController('process_resident_memory_bytes'), '{{pod}}', 'bytes'),
-      graph('Event loop, 99th percentile of its delay', quantile('clustersync_event_loop_delay_seconds'), '', 's'),
+      graph('Controller memory', ofController('process_resident_memory_bytes'), '{{pod}}', 'bytes'),
+      graph('Event loop delay, 99th percentile', quantile('clustersync_event_loop_delay_seconds'), '', 's'),
       stat('Certificate expires in', `min(${metric('clustersync_certificate_expiry_timestamp_seconds')}) - time()`, 's'),
     ],
   )
@@ -79,7 +80,7 @@ function detail(): Dashboard {
   ])
 }
 
-/** Its figures come from the PodMonitor, which names namespace and pod. */
+/** Its metrics come from the PodMonitor, which adds the labels `namespace` and `pod`. */
 function gateway(): Dashboard {
   const of = (name: AgentMetric | NodeMetric, part = ''): string =>
     `${metric(name)}${part}{namespace="$namespace", pod="$pod", container="${agentContainerName}"}`
@@ -93,14 +94,14 @@ function gateway(): Dashboard {
     stat('Consecutive failures', `max(${of('clustersync_agent_consecutive_failures')})`),
     stat('Files changed locally', `max(${of('clustersync_agent_drifted_files')})`),
     graph('Phase', `max by (phase) (${of('clustersync_agent_phase')})`, '{{phase}}'),
-    graph('State of the gateway', `max by (state) (${of('clustersync_agent_gateway_state')})`, '{{state}}'),
+    graph('Gateway state', `max by (state) (${of('clustersync_agent_gateway_state')})`, '{{state}}'),
     graph('Open Designers', `max(${of('clustersync_agent_open_designers')})`, ''),
     graph('Cycles by outcome', `sum by (outcome) (rate(${of('clustersync_agent_cycles_total')}[5m]))`, '{{outcome}}'),
     graph('Mean step duration', `${meanStep('_sum')} / (${meanStep('_count')} > 0)`, '{{step}}', 's'),
     graph('Scans by outcome', `sum by (outcome) (increase(${of('clustersync_agent_scans_total')}[5m]))`, '{{outcome}}'),
     graph('Files by operation', `sum by (operation) (increase(${of('clustersync_agent_files_total')}[5m]))`, '{{operation}}'),
-    graph('Memory of the agent', of('process_resident_memory_bytes'), '', 'bytes'),
-    graph('Processor time of the agent', `rate(${of('process_cpu_seconds_total')}[5m])`, '', 'percentunit'),
+    graph('Agent memory', of('process_resident_memory_bytes'), '', 'bytes'),
+    graph('Agent CPU', `rate(${of('process_cpu_seconds_total')}[5m])`, '', 'percentunit'),
   ])
 }
 
@@ -132,7 +133,7 @@ function graph(title: string, expr: string, legend: string, unit = 'short'): Pan
   return { kind: 'timeseries', title, expr, legend, unit }
 }
 
-/** Three panels a row. */
+/** Three panels per row. */
 function dashboard(uid: string, title: string, variables: object[], panels: Panel[]): Dashboard {
   return {
     uid,

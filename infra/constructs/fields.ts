@@ -1,5 +1,5 @@
 /**
- * Fields of an object that cdk8s-plus cannot express, or that a user writes as the API has them.
+ * Sets fields of an object that cdk8s-plus does not support, and values in the format of the Kubernetes API.
  */
 import { ApiObject, JsonPatch } from 'cdk8s'
 import type { IConstruct } from 'constructs'
@@ -16,8 +16,8 @@ export function appendTo(construct: IConstruct, list: string, elements: readonly
 }
 
 /**
- * Adds to a field by JSON pointer, beside what a method of the construct sets there, such as those of `scheduling`: the members of objects
- * and the elements of lists, so that both apply.
+ * Merges a value into a field by JSON pointer, so that it applies in addition to what methods of the construct set there, such as those of
+ * `scheduling`: objects are merged, and lists are concatenated.
  */
 export function addToField(construct: IConstruct, pointer: string, value: object): void {
   if (isEmpty(value)) return
@@ -35,7 +35,7 @@ export function addToField(construct: IConstruct, pointer: string, value: object
 
 function combined(present: unknown, added: unknown, member = ''): unknown {
   if (Array.isArray(present) && Array.isArray(added)) {
-    // A node has to match one of the terms, so only each term combined with each other one applies both.
+    // A node must match only one of the terms, so each present term is combined with each added one.
     if (member === 'nodeSelectorTerms') return present.flatMap((one) => added.map((other) => combined(one, other)))
     return [...(present as unknown[]), ...(added as unknown[])]
   }
@@ -45,10 +45,10 @@ function combined(present: unknown, added: unknown, member = ''): unknown {
 }
 
 /**
- * Lets patches set any field, as the API spells it. The classes of cdk8s-plus and of `cdk8s import` apply patches first and then map the
- * fields that they know, in their own spelling, which drops everything else: a field that is newer than the classes, a quantity, a named
- * port. Each call wraps the object again, so that later patches apply to the result of earlier ones. Objects that an app creates, such as
- * the Ingress of `exposeViaIngress`, keep the behavior of cdk8s.
+ * Applies JSON patches to the final manifest, so that they can set any field of the Kubernetes API. By default, the classes of cdk8s-plus
+ * and of `cdk8s import` apply patches to their props, and then convert only the fields that they know: fields of newer Kubernetes versions,
+ * quantities and named ports are lost. Each call wraps the object again, so that later patches apply to the result of earlier ones. Objects
+ * that an app creates, such as the Ingress of `exposeViaIngress`, keep the behavior of cdk8s.
  */
 export function patchable(object: ApiObject): ApiObject {
   const toJson = object.toJson.bind(object)

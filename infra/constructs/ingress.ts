@@ -8,7 +8,7 @@ import type { Values } from '../values.ts'
 
 type IngressValues = Values['webhookReceiver']['ingress']
 
-/** An Ingress with the name of the Service that it leads to. */
+/** An Ingress with the name of its backend Service. */
 export function createIngress(scope: Construct, names: Names, service: kplus.Service, values: IngressValues): kplus.Ingress {
   const { ingressClassName, annotations, hosts, tls } = values
   const backend = kplus.IngressBackend.fromService(service)

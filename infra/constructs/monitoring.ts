@@ -1,5 +1,5 @@
 /**
- * The metrics Service, and what Prometheus and Grafana discover.
+ * The metrics Service, and the objects that Prometheus and Grafana discover.
  */
 import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
@@ -15,7 +15,7 @@ import { setFields } from './fields.ts'
 import { createClusterRole } from './roles.ts'
 import { createService } from './service.ts'
 
-/** The objects of the Prometheus operator are created only if the values enable them. */
+/** Creates objects of the Prometheus operator only if the values enable them. */
 export class Monitoring extends Construct {
   /** Bind it to the account that scrapes the metrics. */
   readonly metricsReaderRole: kplus.ClusterRole
@@ -52,7 +52,7 @@ export class Monitoring extends Construct {
   }
 }
 
-/** Prometheus sends the token of its own pod, or one from a Secret. The token's account needs the role of metrics readers. */
+/** Prometheus sends the token of its own pod, or one from a Secret. The account of the token needs the metrics reader role. */
 function createServiceMonitor(scope: Construct, { names, values: { serviceMonitor } }: SharedProps): ServiceMonitor {
   const { name, key } = serviceMonitor.token.secretRef
   const monitor = new ServiceMonitor(scope, 'ServiceMonitor', {
@@ -64,7 +64,7 @@ function createServiceMonitor(scope: Construct, { names, values: { serviceMonito
           port: 'https',
           path: '/metrics',
           scheme: ServiceMonitorSpecEndpointsScheme.HTTPS,
-          // Metrics of a GatewaySync have a label for its namespace, which the namespace of the scraped pod would replace.
+          // Otherwise the namespace of the scraped pod would replace the label `namespace`, which is the namespace of a GatewaySync.
           honorLabels: true,
           ...(name === ''
             ? { bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' }

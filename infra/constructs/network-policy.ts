@@ -8,7 +8,7 @@ import type { SharedProps } from './shared-props.ts'
 import { metadata } from '../names.ts'
 import { appendTo } from './fields.ts'
 
-/** Creates nothing while `networkPolicy.enabled` is false. */
+/** Creates nothing if `networkPolicy.enabled` is false. */
 export class NetworkPolicy extends Construct {
   readonly policy: kplus.NetworkPolicy | undefined
 
@@ -29,9 +29,9 @@ export class NetworkPolicy extends Construct {
     ]
 
     const policy = new kplus.NetworkPolicy(this, 'Policy', { metadata: metadata(names, names.fullname), selector: controller })
-    /** Opens a port to the peers that the values name, else to the default peers. */
+    /** Opens a port to the peers in the values, otherwise to the default peers. */
     const allow = (port: number, from: readonly unknown[], peers: readonly kplus.INetworkPolicyPeer[]): void => {
-      // Peers of the values are written as the API has them.
+      // Peers in the values have the format of the Kubernetes API.
       if (from.length > 0) appendTo(policy, '/spec/ingress', [{ from, ports: [tcp(port)] }])
       else for (const peer of peers) policy.addIngressRule(peer, [kplus.NetworkPolicyPort.tcp(port)])
     }
@@ -42,7 +42,7 @@ export class NetworkPolicy extends Construct {
     policy.addIngressRule(controller, [kplus.NetworkPolicyPort.tcp(delivery.port)])
     allow(delivery.port, networkPolicy.delivery.from, [agents])
     if (metrics.enabled) allow(metrics.service.port, networkPolicy.metrics.from, metricsReaders)
-    // A page without a login is open only to pods that the values name, such as those of the Ingress controller. Gateway scripts are untrusted.
+    // Pods with an agent are excluded, because scripts of gateways are untrusted.
     if (statusPage.enabled) allow(statusPage.port, networkPolicy.statusPage.from, [withoutAgent])
     // API servers have no labels, and often no address that is known in advance.
     if (webhook.enabled) allowAnyone(webhook.port)

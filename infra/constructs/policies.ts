@@ -20,15 +20,15 @@ import { labelSelector, namespaceIs } from './admission.ts'
 /** A policy and its binding have the same name. */
 type Bound = readonly [policy: ValidatingAdmissionPolicy, binding: ValidatingAdmissionPolicyBinding]
 
-/** Admission policies that restrict the writer and what is written. */
+/** Admission policies that restrict who may write, and what. */
 export class Policies extends Construct {
   /** An agent writes only the SyncReport of its own pod. */
   readonly report: Bound
   /** Only the controller writes the status of a GatewaySync. */
   readonly status: Bound
-  /** Of everything else in a GatewaySync the controller changes only its own annotations, and what people may change on the status page. */
+  /** Apart from the status, the controller changes only its own annotations of a GatewaySync, and fields that users may change on the status page. */
   readonly spec: Bound
-  /** Only those with the permission to do so let a commit skip the stages of a rollout. */
+  /** Only users with a separate permission let a commit skip the stages of a rollout. */
   readonly stages: Bound
   /** In its own namespace the controller creates only its Lease and its certificate Secret. */
   readonly own: Bound
@@ -41,14 +41,14 @@ export class Policies extends Construct {
     const { watchNamespaces, controller } = values
     const watched = watchNamespaces.length > 0 ? inNamespaces(watchNamespaces) : undefined
     this.report = this.bind('report', reportPolicy(names), watched)
-    // Another installation writes the status of what it selects.
+    // Other installations write the status of the GatewaySyncs that they select.
     this.status = this.bind('status', statusPolicy(names, labelSelector(controller.watchLabelSelector)), watched)
     this.spec = this.bind('spec', specPolicy(names, values), watched)
     this.stages = this.bind('stages', stagesPolicy(), watched)
     this.own = this.bind('own', ownPolicy(names), inNamespaces([names.namespace]))
   }
 
-  /** Binds a policy in the given namespaces, or in all. Installations with different namespaces do not restrict each other. */
+  /** Binds a policy in the given namespaces, or in all, so that installations for different namespaces do not restrict each other. */
   private bind(id: string, spec: Spec, matchResources?: MatchResources): Bound {
     const name = `${this.names.fullname}-${id}`
     const metadata = clusterMetadata(this.names, name)
@@ -65,7 +65,7 @@ export class Policies extends Construct {
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-/** Only a pod's own token may write its SyncReport. People, the controller and the garbage collector are not restricted. */
+/** Only a pod's own token may write its SyncReport. Users, the controller and the garbage collector are not restricted. */
 function reportPolicy(names: Names): Spec {
   const user = 'request.userInfo.username'
   return {
@@ -106,7 +106,7 @@ function reportPolicy(names: Names): Spec {
         reason: 'Forbidden',
       },
       {
-        // A finalizer would keep the object, and its namespace, from being deleted. One that is there already, such as that of a deletion, may stay.
+        // A finalizer would keep the object, and its namespace, from being deleted. Existing ones, such as foregroundDeletion, may stay.
         expression: 'object.metadata.?finalizers.orValue([]).all(f, oldObject != null && f in oldObject.metadata.?finalizers.orValue([]))',
         messageExpression: "'an agent must not add finalizers to SyncReport ' + object.metadata.name",
         reason: 'Forbidden',
@@ -121,7 +121,7 @@ function reportPolicy(names: Names): Spec {
   }
 }
 
-/** Agents trust the status with their token, so only the controller may say where content comes from. */
+/** Agents send their token to the address in the status, so only the controller may write it. */
 function statusPolicy(names: Names, objectSelector: LabelSelector): Spec {
   return {
     failurePolicy: 'Fail',
@@ -136,10 +136,10 @@ function statusPolicy(names: Names, objectSelector: LabelSelector): Spec {
   }
 }
 
-/** Members of a source that select what is followed, at most one at a time: a client that sets one of them removes the others. */
+/** The fields of a source that select the ref to follow. A client that sets one of them removes the others. */
 const followedMembers: ReadonlySet<string> = new Set([...membersThatFollow.git, ...membersThatFollow.oci])
 
-/** The members of a spec and of its source, from the schema of the CRDs. */
+/** The fields of a spec and of its source, from the schema of the CRDs. */
 const specEntries = gatewaySyncSpec({ allowLocal: false }).entries
 const members = {
   spec: Object.keys(specEntries),
@@ -147,7 +147,7 @@ const members = {
   oci: Object.keys(specEntries.oci.wrapped.entries),
 }
 
-/** CEL: nothing in a spec has changed, except what people change on the status page. */
+/** CEL: the spec is unchanged, except for the fields that users may change on the status page. */
 export const specUnchanged = [
   ...members.spec.filter((member) => !['paused', 'git', 'oci'].includes(member)).map((member) => `spec.?${member}`),
   ...(['git', 'oci'] as const).flatMap((source) =>
@@ -158,9 +158,9 @@ export const specUnchanged = [
   .join(' && ')
 
 /**
- * The receiver patches request annotations, and a role cannot name single members of an object: without this rule an attacker with the
- * controller's account could point every plant at another repository. If users may act on the status page, it pauses and changes the ref
- * for them.
+ * The receiver patches request annotations, and RBAC cannot restrict a patch to single fields: without this policy, an attacker with the
+ * controller's account could point every plant at another repository. If the status page has actions, the controller also changes
+ * `spec.paused` and the followed ref for its users.
  */
 function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Values): Spec {
   const hasActions = enabled && (proxy.enabled || oidc.enabled)
@@ -199,7 +199,7 @@ function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Valu
   }
 }
 
-/** A user who may request a commit may patch a GatewaySync; skipping every stage of a plant requires a separate permission. */
+/** Users who may request a commit may patch a GatewaySync; skipping the stages of a rollout requires a separate permission. */
 function stagesPolicy(): Spec {
   const value = (object: string): string => `${object}.metadata.?annotations[?'${skipStagesAnnotation}'].orValue('')`
   const resource = `authorizer.group('${group}').resource('${gatewaySyncKind.plural}')`
@@ -221,7 +221,7 @@ function stagesPolicy(): Spec {
 }
 
 /**
- * RBAC cannot restrict "create" to a name. Without this policy, code that takes over the controller could create a Secret of type
+ * RBAC cannot restrict "create" to a name. Without this policy, an attacker with the controller's account could create a Secret of type
  * kubernetes.io/service-account-token, which the API server fills with the token of any ServiceAccount of the namespace.
  */
 function ownPolicy(names: Names): Spec {
@@ -264,7 +264,7 @@ function matching(resourceRules: ResourceRule[], objectSelector: LabelSelector =
   return { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector, resourceRules }
 }
 
-/** Objects of our kinds. */
+/** Custom resources of the operator. */
 function ours(resources: string[], operations: string[]): ResourceRule {
   return resourceRule(group, '*', resources, operations)
 }

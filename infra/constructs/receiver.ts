@@ -10,11 +10,11 @@ import type { Values } from '../values.ts'
 import { createIngress } from './ingress.ts'
 import { createService } from './service.ts'
 
-/** What git hosts call. Creates nothing while `webhookReceiver.enabled` is false. */
+/** The endpoint for git hosts. Creates nothing if `webhookReceiver.enabled` is false. */
 export class Receiver extends Construct {
   /** The keys that the values contain. */
   readonly secret: k8s.KubeSecret | undefined
-  /** Plain HTTP; TLS ends at the Ingress or load balancer in front of it. */
+  /** Plain HTTP: TLS is terminated at the Ingress or load balancer in front of it. */
   readonly service: kplus.Service | undefined
   readonly ingress: kplus.Ingress | undefined
 
@@ -23,7 +23,7 @@ export class Receiver extends Construct {
     const { enabled, hmac, token, port, service, ingress } = webhookReceiver
     if (!enabled) return
     if (isInline(hmac) || isInline(token)) {
-      // Not kplus.Secret, which writes stringData: the API server keeps a key that is removed from it.
+      // Not kplus.Secret, which writes stringData: keys that are removed from stringData stay in the Secret.
       this.secret = new k8s.KubeSecret(this, 'Secret', {
         metadata: metadata(names, names.receiverSecret),
         type: 'Opaque',
@@ -39,7 +39,7 @@ export class Receiver extends Construct {
   }
 }
 
-/** Whether the values contain the key itself and no reference replaces it. */
+/** Whether the values contain the key itself, and no `secretRef` takes precedence. */
 export function isInline({ secret, secretRef }: Values['webhookReceiver']['hmac']): boolean {
   return secret !== '' && secretRef.name === ''
 }

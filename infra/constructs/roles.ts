@@ -6,12 +6,12 @@ import * as kplus from 'cdk8s-plus-28'
 import type { Construct } from 'constructs'
 import { group } from '../../runtime/api/names.ts'
 
-/** All objects of one of our kinds, or of a subresource. */
+/** All objects of a custom resource of the operator, or of a subresource. */
 export function customResource(resourceType: string): kplus.ApiResource {
   return kplus.ApiResource.custom({ apiGroup: group, resourceType })
 }
 
-/** One object by name; cdk8s-plus has a class only for all objects of a resource. */
+/** One object by name, for which cdk8s-plus has no class: a `kplus.ApiResource` stands for all objects of a resource. */
 export function named({ apiGroup, resourceType }: kplus.ApiResource, resourceName: string): kplus.IApiResource & kplus.IApiEndpoint {
   const resource = { apiGroup, resourceType, resourceName }
   return { ...resource, asApiResource: () => resource, asNonApiResource: () => undefined }
@@ -24,7 +24,7 @@ export function createClusterRole(
   rules: kplus.ClusterRolePolicyRule[],
 ): kplus.ClusterRole {
   const role = new kplus.ClusterRole(scope, id, { metadata, rules })
-  // cdk8s-plus writes `resourceNames: []` for all objects of a resource, which reads like "no objects".
+  // cdk8s-plus writes one rule for each endpoint, with `resourceNames: []` for all objects of a resource, which looks like "no objects".
   for (const [index, endpoint] of rules.flatMap(({ endpoints }) => endpoints).entries()) {
     const resource = endpoint.asApiResource()
     if (resource !== undefined && resource.resourceName === undefined)

@@ -26,8 +26,9 @@ export function createService(scope: Construct, names: Names, { name, port, comp
     ports: [{ name: port.name, port: port.port, protocol: kplus.Protocol.TCP }],
   })
   for (const [key, value] of Object.entries(names.selector)) service.selectLabel(key, value)
+  // cdk8s-plus writes an empty list.
   ApiObject.of(service).addJsonPatch(JsonPatch.remove('/spec/externalIPs'))
-  // cdk8s-plus takes numbers only. By its name, each pod is reached at its own port during a rollout that changes the port.
+  // cdk8s-plus accepts numbers only. With a name, each pod is reached at its own port during a rollout that changes the port.
   setFields(service, { '/spec/ports/0/targetPort': port.targetPort })
   return service
 }

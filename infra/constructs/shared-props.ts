@@ -1,5 +1,5 @@
 /**
- * The props that the constructs of one installation share.
+ * The props of all constructs of an installation.
  */
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'

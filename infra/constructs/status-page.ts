@@ -7,9 +7,9 @@ import type { SharedProps } from './shared-props.ts'
 import { createIngress } from './ingress.ts'
 import { createService } from './service.ts'
 
-/** How people reach the status page. Creates nothing while `statusPage.enabled` is false. */
+/** Exposes the status page. Creates nothing if `statusPage.enabled` is false. */
 export class StatusPage extends Construct {
-  /** HTTPS with the certificate of all TLS ports, so an Ingress in front of it must use HTTPS too. */
+  /** HTTPS with the certificate of all TLS ports, so an Ingress must connect to it with HTTPS. */
   readonly service: kplus.Service | undefined
   readonly ingress: kplus.Ingress | undefined
 

@@ -1,5 +1,5 @@
 /**
- * The volumes of the controller's pod and where its container mounts them.
+ * The volumes of the controller pod, and their mounts in its container.
  */
 import { Size } from 'cdk8s'
 import * as kplus from 'cdk8s-plus-28'
@@ -34,10 +34,10 @@ export const operatorVolumes: readonly string[] = [
 ]
 export const operatorMountPaths: readonly string[] = Object.values(mountPaths)
 
-/** The mounts that cdk8s-plus can express. */
+/** The volumes that cdk8s-plus supports, with their mounts. */
 export function volumeMounts(scope: Construct, names: Names, values: Values): kplus.VolumeMount[] {
   const { webhookReceiver, statusPage, source } = values
-  /** A Secret or key that does not exist yet does not keep the controller from starting. */
+  /** Optional, so that the controller starts even if the Secret or key does not exist yet. */
   const oneKey = (name: string, path: string, secretName: string, key: string): kplus.VolumeMount => ({
     path,
     readOnly: true,
@@ -55,7 +55,7 @@ export function volumeMounts(scope: Construct, names: Names, values: Values): kp
   const { proxy } = statusPage
   if (statusPage.enabled && proxy.enabled)
     mounts.push(oneKey('status-page', mountPaths.statusPage, proxy.secretRef.name, proxy.secretRef.key))
-  // Holds what a call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
+  // For temporary files of git commands. In memory, so that private keys are not written to the disk of the node.
   const tmp = { medium: kplus.EmptyDirMedium.MEMORY, sizeLimit: Size.mebibytes(8) }
   mounts.push({ path: mountPaths.tmp, volume: kplus.Volume.fromEmptyDir(scope, 'Volume-tmp', 'tmp', tmp) })
   return mounts
@@ -72,16 +72,14 @@ type MountedVolume = {
   mount: { name: string; mountPath: string } & Record<string, unknown>
 }
 
-/** Projected volumes and the claim of a StatefulSet, which cdk8s-plus cannot express. */
+/** Projected volumes and the claim of a StatefulSet, which cdk8s-plus does not support. */
 export function otherVolumes({ notifications, statusPage, source }: Values): MountedVolume[] {
   const volumes: MountedVolume[] = []
   if (source.persistence.enabled) volumes.push({ mount: { name: 'source', mountPath: mountPaths.source } })
   if (notifications.length > 0) volumes.push(projected('notifications', mountPaths.notifications, notifications.map(receiverSecret)))
   if (statusPage.enabled && statusPage.oidc.enabled) {
-    const { name } = statusPage.oidc.secretRef
-    // One source per key, because a source with a missing key is left out as a whole.
-    const sources = ['client-secret', 'session-key', 'ca.crt'].map((key) => secretSource(name, [{ key, path: key }]))
-    volumes.push(projected('status-page-login', mountPaths.login, sources))
+    const items = ['client-secret', 'session-key', 'ca.crt'].map((key) => ({ key, path: key }))
+    volumes.push(projected('status-page-login', mountPaths.login, [secretSource(statusPage.oidc.secretRef.name, items)]))
   }
   if (statusPage.enabled && statusPage.clusters.length > 0)
     volumes.push(projected('clusters', mountPaths.clusters, statusPage.clusters.map(kubeconfigSecret)))

@@ -1,5 +1,5 @@
 /**
- * Schemas of single values that are addresses: images, networks, git hosts, proxies. Pure.
+ * Schemas of values that are addresses: images, networks, git hosts, proxies. Pure.
  */
 import * as v from 'valibot'
 
@@ -8,12 +8,12 @@ const imagePart = '[a-z0-9]+(?:(?:\\.|__?|-+)[a-z0-9]+)*'
 const repositoryPattern = new RegExp(`^(?:(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?/)?${imagePart}(?:/${imagePart})*$`)
 const tagPattern = /^(?:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(?:@[a-z0-9]+:[0-9a-f]{32,})?)?$/
 
-/** An image without tag and digest, at a registry with or without a port. */
+/** An image without a tag or digest, optionally with a registry and its port. */
 export const repository = (description: string, defaultValue: string) =>
   v.optional(
     v.pipe(
       v.string(),
-      v.regex(repositoryPattern, 'must be an image without tag and digest, such as registry.example.com/team/name'),
+      v.regex(repositoryPattern, 'must be an image without a tag or digest, such as registry.example.com/team/name'),
       v.description(description),
     ),
     defaultValue,
@@ -29,7 +29,7 @@ export const tag = (description: string, defaultValue: string) =>
     defaultValue,
   )
 
-/** Without zones and flags, which neither the controller nor a JSON schema supports. */
+/** Without zones and without regular expression flags: neither the controller nor JSON schema supports them. */
 const ipv6 = v.IPV6_REGEX.source
   .slice(1, -1)
   .replaceAll('a-f', 'a-fA-F')
@@ -48,14 +48,14 @@ export const networks = (description: string) =>
     [],
   )
 
-/** As addresses of repositories name them: compared letter by letter. */
+/** Must equal the host in the URL of a repository. */
 const gitHostPattern = /^(?:[a-z0-9](?:[-a-z0-9_.]*[a-z0-9])?|\[[0-9a-f:.]+\])$/
 
-/** Names or addresses of hosts, as URLs of repositories write them. */
+/** Names or addresses of hosts, as in the URLs of repositories. */
 export const gitHosts = (description: string) =>
   v.optional(
     v.pipe(
-      v.array(v.pipe(v.string(), v.regex(gitHostPattern, 'must be a host name in lower case, without scheme, port and wildcard'))),
+      v.array(v.pipe(v.string(), v.regex(gitHostPattern, 'must be a host name in lower case, without a scheme, port or wildcard'))),
       v.description(description),
     ),
     [],
@@ -63,9 +63,13 @@ export const gitHosts = (description: string) =>
 
 const proxyPattern = /^(?:https?:\/\/(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?)?$/
 
-/** Without user and password, which belong in a Secret; empty: none. */
+/** Without a user or password, which belong in a Secret; empty: none. */
 export const proxyUrl = (description: string) =>
   v.optional(
-    v.pipe(v.string(), v.regex(proxyPattern, 'must be empty or http(s)://host:port without user and password'), v.description(description)),
+    v.pipe(
+      v.string(),
+      v.regex(proxyPattern, 'must be empty or http(s)://host:port without a user or password'),
+      v.description(description),
+    ),
     '',
   )

@@ -1,5 +1,5 @@
 /**
- * Whether values can be installed: an error that names every wrong key, and warnings. Pure.
+ * Checks values: an error names every invalid key, and warnings name values without effect. Pure.
  */
 import * as v from 'valibot'
 import { schemaProblem } from '../../runtime/api/schema/problems.ts'
@@ -22,7 +22,7 @@ export function checkValues(input: unknown): CheckedValues {
   return { values, warnings: warningsOf(values) }
 }
 
-/** Throws an Error that names what of a release cannot be a part of names and labels. */
+/** Throws an Error if the name or namespace of a release is invalid. */
 export function checkRelease(release: Release): void {
   throwIfAny(impossibleRelease(release))
 }
@@ -31,7 +31,7 @@ function throwIfAny(errors: readonly string[]): void {
   if (errors.length > 0) throw new Error(errors.join('\n'))
 }
 
-/** The parts of a valibot schema that are read here; every member may be absent. */
+/** The parts of a valibot schema that this file uses; each may be absent. */
 type Walked = { type?: string; wrapped?: Walked; entries?: Record<string, Walked>; item?: Walked }
 
 /** The schema's own check would accept `[]` as an object with every default. */
@@ -66,7 +66,7 @@ function help(parent: readonly string[], key: string): string {
   return meant.length === 0 || meant.length > maxSuggestions ? `known keys: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
 }
 
-/** If the key exists in more places than this, listing the keys of the section helps the reader more. */
+/** If the key exists in more places than this, the message lists the keys of the section instead. */
 const maxSuggestions = 3
 
 /** The paths at which the schema has a key of this name. */

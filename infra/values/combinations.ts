@@ -1,5 +1,5 @@
 /**
- * Values that are valid on their own and cannot work together. Pure.
+ * Values that are valid on their own but cannot be combined. Pure.
  */
 import { podAnnotations, ports } from '../../runtime/api/names.ts'
 import { amountOf } from '../../runtime/api/quantity.ts'
@@ -11,7 +11,7 @@ import { millisecondsOf } from './duration.ts'
 import { isNamespaceName, isServiceLabel } from './fields.ts'
 import { openPorts } from './open-ports.ts'
 
-/** A smaller volume has no space for any repository: the controller would refuse all of them. */
+/** A smaller volume has no space for any repository: the controller would reject all of them. */
 const minStorage = '64Mi'
 
 /** One message per combination that cannot work; each begins with the key to change. */
@@ -79,7 +79,7 @@ type IngressPaths = Values['webhookReceiver']['ingress']['hosts'][number]['paths
 function ingressPaths(where: string, paths: IngressPaths): string[] {
   const named = paths.map(({ path }) => path)
   return paths.flatMap(({ path, pathType }, index) => [
-    // The API server's own rule, which does not apply to paths that the Ingress class interprets.
+    // The API server has the same rule. It does not apply to paths that the Ingress class interprets.
     ...when(
       pathType !== 'ImplementationSpecific' && /\/\/|\/\.\.?(?:\/|$)|%2[fF]/.test(path),
       `${where}.${index}.path: must not contain empty segments, ".", ".." or %2F, unless pathType is ImplementationSpecific`,
@@ -127,7 +127,7 @@ function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, s
   return [
     ...when(
       !leaderElection.enabled,
-      `leaderElection.enabled: must be true with ${replicaCount} replicas, because otherwise all would write; or set replicaCount: 1`,
+      `leaderElection.enabled: must be true with ${replicaCount} replicas, because otherwise all of them would write; or set replicaCount: 1`,
     ),
     ...when(
       storage.existingClaim !== '' && !persistence.enabled,
@@ -140,7 +140,7 @@ function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, s
   ]
 }
 
-/** Lists whose elements the API server or the controller distinguishes by name. */
+/** Lists in which names must be unique. */
 function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, statusPage, rbac: { secrets } }: Values): string[] {
   const namesOf = (list: readonly { name: string }[]) => list.map(({ name }) => name)
   return [

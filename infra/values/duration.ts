@@ -1,5 +1,5 @@
 /**
- * Durations of Prometheus, read as numbers to compare them. Pure.
+ * Parses Prometheus durations, to compare them. Pure.
  */
 
 /** Units from large to small, each once; a plain `0` is Prometheus' default. Source: the CRD of ServiceMonitor. */

@@ -1,28 +1,28 @@
 /**
- * Schemas of single values, each with the grammar that the API server enforces. Pure.
+ * Schemas of values, with the formats that the API server enforces. Pure.
  */
 import * as v from 'valibot'
 import { quantityPattern } from '../../runtime/api/quantity.ts'
 import { durationPattern } from './duration.ts'
 
-/** RFC 1123 label, as namespaces and the volumes of a pod have. */
+/** RFC 1123 label, for namespaces and pod volumes. */
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
-/** RFC 1035 label: Services, which most names become a part of, begin with a letter. */
+/** RFC 1035 label, for parts of Service names, which begin with a letter. */
 const serviceLabelPattern = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const emptyOr = (pattern: RegExp): RegExp => new RegExp(`^(?:${pattern.source.slice(1, -1)})?$`)
-/** RFC 1123 subdomain, as most objects are named. */
+/** RFC 1123 subdomain, for the names of most objects. */
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 const subdomain = subdomainPattern.source.slice(1, -1)
 const labelValuePattern = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 
-/** Whether a text can name a Service (RFC 1035 label). */
+/** Whether a text is a valid Service name (RFC 1035 label). */
 export function isServiceLabel(name: string): boolean {
   return serviceLabelPattern.test(name)
 }
 
-/** Whether a text can name a namespace (RFC 1123 label). */
+/** Whether a text is a valid namespace name (RFC 1123 label). */
 export function isNamespaceName(name: string): boolean {
   return labelPattern.test(name)
 }
@@ -31,7 +31,7 @@ export const text = (description: string, defaultValue: string) => v.optional(v.
 const matching = (description: string, pattern: RegExp, message: string, defaultValue: string) =>
   v.optional(v.pipe(v.string(), v.regex(pattern, message), v.description(description)), defaultValue)
 
-/** A bearer token, as a header of HTTP carries it; empty for none. */
+/** A bearer token that is valid in an HTTP header; empty: none. */
 export const bearerToken = (description: string) =>
   matching(description, /^[!-~]*$/, 'must contain only visible ASCII characters, without spaces', '')
 
@@ -46,7 +46,7 @@ export const namePart = (description: string) =>
 const label = (named: string) => v.pipe(v.string(), v.regex(labelPattern, `must be the name of ${named}: ${labelWords}`))
 export const namespace = label('a namespace')
 const volumeName = label('a volume')
-export const notificationReceiver = label('a receiver of notifications')
+export const notificationReceiver = label('a notification receiver')
 export const clusterName = label('a cluster')
 export const optionalNamespace = (description: string) =>
   matching(description, emptyOr(labelPattern), `must be empty or the name of a namespace: ${labelWords}`, '')
@@ -59,17 +59,17 @@ const dataKeyPattern = /^[-._a-zA-Z0-9]{1,253}$/
 const dataKeyMessage = 'must be a key of a Secret: letters, digits, "-", "_" and "."'
 /** A key within a Secret. */
 export const dataKey = (description: string, defaultValue: string) => matching(description, dataKeyPattern, dataKeyMessage, defaultValue)
-/** The same in an element of a list, which Helm fills with no defaults. */
+/** The same in a list element, for which Helm has no defaults. */
 export const secretKey = v.pipe(v.string(), v.regex(dataKeyPattern, dataKeyMessage))
 
-/** The name of a header of HTTP. */
+/** The name of an HTTP header. */
 export const header = (description: string, defaultValue: string) =>
   matching(description, /^[-A-Za-z0-9]{1,100}$/, 'must be the name of a header: letters, digits and "-"', defaultValue)
 
-/** An HTTPS address, in the form in which OpenID Connect names providers (Discovery 1.0, 3); empty: none. */
+/** The issuer URL of an OpenID Connect provider (Discovery 1.0, section 3); empty: none. */
 export const issuerAddress = (description: string) =>
-  matching(description, /^(?:https:\/\/[^\s?#]+)?$/, 'must be an address that begins with https://, without "?" and "#"', '')
-/** The beginning of every address of a page. */
+  matching(description, /^(?:https:\/\/[^\s?#]+)?$/, 'must be a URL that begins with https://, without "?" or "#"', '')
+/** The origin of a page. */
 export const originAddress = (description: string) =>
   matching(description, /^(?:https:\/\/[^\s/?#]+)?$/, 'must be https:// and a host, optionally with a port, without a path', '')
 /** The duration of a login session. */
@@ -79,17 +79,17 @@ export const sessionDuration = (description: string, defaultValue: string) =>
 export const oauthScopes = (description: string, defaultValue: string[]) =>
   v.optional(
     v.pipe(
-      v.array(v.pipe(v.string(), v.regex(/^[!#-[\]-~]+$/, 'must be a scope: letters, digits and signs, no white space'))),
+      v.array(v.pipe(v.string(), v.regex(/^[!#-[\]-~]+$/, 'must be a scope, without white space, quotes or backslashes'))),
       v.description(description),
     ),
     defaultValue,
   )
 export const requiredText = (description: string, defaultValue: string) =>
-  matching(description, /^\S+$/, 'must be a text without white space', defaultValue)
+  matching(description, /^\S+$/, 'must be a string without white space', defaultValue)
 
-/** The address of a page, to which the fragment of a section is appended. */
+/** The URL of a page, to which the fragment of a section is appended. */
 export const pageAddress = (description: string, defaultValue: string) =>
-  matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space and "#"', defaultValue)
+  matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space or "#"', defaultValue)
 
 /** The status page of another cluster. */
 export const clusterUrl = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s]+$/, 'must be an http or https URL without white space'))
@@ -98,13 +98,13 @@ export const clusterUrl = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s]+$/, 'mus
 export const ingressHost = v.pipe(
   v.string(),
   v.maxLength(253),
-  v.regex(new RegExp(`^(?:(?:\\*\\.)?${subdomain})?$`), 'must be a host name in lower case, without scheme and port'),
+  v.regex(new RegExp(`^(?:(?:\\*\\.)?${subdomain})?$`), 'must be a host name in lower case, without a scheme or port'),
 )
 
 export const flag = (description: string, defaultValue: boolean) =>
   v.optional(v.pipe(v.boolean(), v.description(description)), defaultValue)
 
-/** A whole number of something. */
+/** A whole number. */
 export const count = (description: string, defaultValue: number, min: number, max: number) =>
   v.optional(v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max), v.description(description)), defaultValue)
 
@@ -114,7 +114,7 @@ export const port = (description: string, defaultValue: number) => v.optional(v.
 export const portList = (description: string, defaultValue: number[]) =>
   v.optional(v.pipe(v.array(portNumber), v.minLength(1, 'must name at least one port'), v.description(description)), defaultValue)
 
-/** A key of labels or annotations: a name, optionally prefixed with a DNS name and a slash. The DNS name of an annotation may be in capitals. */
+/** A label or annotation key: a name, optionally prefixed with a DNS name and a slash. The DNS name of an annotation may contain capitals. */
 const metadataKey = (what: string, domain: string) =>
   v.pipe(
     v.string(),
@@ -136,7 +136,7 @@ const labelValue = v.pipe(
 )
 export const labels = (description: string) => v.optional(v.pipe(v.record(labelKey, labelValue), v.description(description)), {})
 const selectorKey = { key: labelKey }
-/** The two parts of a selector; an expression has values where its operator takes some. */
+/** The two parts of a label selector. */
 export const selectorValues = (what: string) =>
   ({
     matchLabels: labels(`Labels of ${what}. Without matchLabels and matchExpressions, all match.`),
@@ -159,7 +159,7 @@ export const selectorValues = (what: string) =>
       [],
     ),
   }) as const
-/** An object with some of the given members; the API server checks each of them. */
+/** An object with some of the given fields, which only the API server validates. */
 export const objectWith = (names: readonly string[], description: string) =>
   v.optional(
     v.pipe(
@@ -168,9 +168,9 @@ export const objectWith = (names: readonly string[], description: string) =>
     ),
     {},
   )
-/** A map whose content only the API server checks. */
+/** A map, which only the API server validates. */
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
-/** Of objects whose members only the API server checks. */
+/** A list of objects, which only the API server validates. */
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
 export const peers = (what: string, defaultPeers: string) =>
   v.optional(
@@ -183,7 +183,7 @@ export const peers = (what: string, defaultPeers: string) =>
 export const references = (description: string) =>
   v.optional(v.pipe(v.array(v.strictObject({ name: objectName })), v.description(description)), [])
 
-/** YAML reads `cpu: 1` and `memory: 128e6` as numbers. The API server takes both forms, so a number stays one. */
+/** YAML parses `cpu: 1` and `memory: 128e6` as numbers. The API server accepts numbers and strings, so a number is kept. */
 const quantityMessage = 'must be a quantity such as 100m or 128Mi'
 const isQuantity = (quantity: string | number): boolean => quantityPattern.test(String(quantity))
 const anyQuantity = v.pipe(v.union([v.string(), v.number()], quantityMessage), v.check(isQuantity, quantityMessage))
@@ -193,12 +193,12 @@ const removableQuantity = v.pipe(
 )
 export const quantity = (description: string, defaultValue: string) =>
   v.optional(v.pipe(anyQuantity, v.description(description)), defaultValue)
-/** Names of resources that a container may request. The API server refuses a pod that requests any other. */
+/** Names of resources that a container may request. The API server rejects pods that request others. */
 const resourceName = new RegExp(
   `^(?:cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|${subdomain}/[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$`,
 )
 type Quantities = Record<string, string | number>
-/** An amount for each resource that a container may request. `null` removes a default. `what` is a member of the map. */
+/** An amount for each resource. `null` removes a default. `what` describes one entry. */
 export const quantities = (what: string, description: string, defaultValue: Readonly<Record<string, string>> = {}) =>
   v.optional(
     v.pipe(
@@ -229,10 +229,10 @@ export const quantities = (what: string, description: string, defaultValue: Read
     {},
   )
 
-/** As Prometheus writes durations; empty: none is written. */
+/** A Prometheus duration; empty: the field is omitted. */
 export const duration = (description: string) =>
-  matching(description, durationPattern, 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d', '')
-const requiredDurationMessage = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
+  matching(description, durationPattern, 'must be empty or a Prometheus duration such as 30s, 1m30s or 1d', '')
+const requiredDurationMessage = 'must be a Prometheus duration such as 30s, 1m30s or 1d'
 export const requiredDuration = (description: string, defaultValue: string) =>
   v.optional(
     v.pipe(
@@ -244,7 +244,7 @@ export const requiredDuration = (description: string, defaultValue: string) =>
     defaultValue,
   )
 
-/** Volumes of a pod. Only their names are checked here; the API server checks everything else. */
+/** Volumes of a pod. Only their names are validated here; the API server validates everything else. */
 export const podVolumes = (description: string) =>
   v.optional(v.pipe(v.array(v.looseObject({ name: volumeName })), v.description(description)), [])
 export const podVolumeMounts = (description: string) =>
@@ -263,19 +263,19 @@ export const podVolumeMounts = (description: string) =>
     [],
   )
 
-/** Names that are also valid in a shell. The API server accepts more, which are not needed. */
+/** Names that are also valid in a shell. The API server accepts others too. */
 const variableName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and "_", not beginning with a digit'),
 )
-/** Variables of a container; only the API server checks the content of `valueFrom`. */
+/** Variables of a container; only the API server validates the content of `valueFrom`. */
 export const environment = (description: string) =>
   v.optional(
     v.pipe(
       v.array(
         v.strictObject({
           name: variableName,
-          value: v.optional(v.string('must be a string; quote what YAML reads as a number or a flag')),
+          value: v.optional(v.string('must be a string; quote numbers and booleans')),
           valueFrom: v.optional(v.record(v.string(), v.unknown())),
         }),
       ),

@@ -4,7 +4,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { valuesSchema } from '../values.ts'
 
-/** The parts of a JSON schema that are read here. */
+/** The parts of a JSON schema that this project uses. */
 export type ValueSchema = {
   type?: string
   enum?: unknown[]
@@ -17,7 +17,7 @@ export type ValueSchema = {
   patternProperties?: Record<string, ValueSchema | boolean>
   items?: ValueSchema
   anyOf?: ValueSchema[]
-  /** Objects that differ by one member. */
+  /** Objects that are distinguished by one field. */
   oneOf?: ValueSchema[]
   pattern?: string
   minimum?: number
@@ -25,12 +25,12 @@ export type ValueSchema = {
   minItems?: number
 }
 
-/** What a user may write. Checks beyond a grammar are in values/combinations.ts. */
+/** The schema of valid input. values/combinations.ts checks what a schema cannot express. */
 export function inputSchema(): ValueSchema {
   return toJsonSchema(valuesSchema, { typeMode: 'input', errorMode: 'ignore' }) as ValueSchema
 }
 
-/** Whether it is a quantity, which YAML may read as a number. */
+/** Whether the value is a quantity, which YAML may parse as a number. */
 export function takesNumberOrText({ anyOf = [] }: ValueSchema): boolean {
   return ['string', 'number'].every((type) => anyOf.some((one) => one.type === type))
 }

@@ -93,7 +93,7 @@ export const monitoringValues = {
       endpoint: v.optional(
         v.pipe(
           v.string(),
-          v.regex(/^(?:https?:\/\/[^\s?#@]+)?$/, 'must be empty or an http or https URL, without user, query and fragment'),
+          v.regex(/^(?:https?:\/\/[^\s?#@]+)?$/, 'must be empty or an http or https URL, without a user, query or fragment'),
           v.description(
             'Base URL of an OTLP receiver over HTTP, such as http://collector.monitoring:4318, for controller and agents. If empty, tracing is disabled.',
           ),

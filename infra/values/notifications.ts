@@ -1,5 +1,5 @@
 /**
- * The values of notifications: the receivers and the events that they get. Pure.
+ * The values of notifications: receivers, and the events that are sent to them. Pure.
  */
 import * as v from 'valibot'
 import { noticeKinds, receiverTypes } from '../../runtime/settings/controller.ts'

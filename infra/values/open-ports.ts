@@ -3,10 +3,10 @@
  */
 import type { Values } from '../values.ts'
 
-/** `name` is that of the container's port; `key` is the value that sets it. */
+/** `name` is the name of the container port; `key` is the value that sets it. */
 type OpenPort = { name: string; key: string; port: number }
 
-/** All open ports except that of the probes, which is fixed. */
+/** All open ports except the port of the probes, which is fixed. */
 export function openPorts({ webhook, webhookReceiver, metrics, delivery, statusPage }: Values): OpenPort[] {
   const all = [
     { name: 'delivery', key: 'delivery.port', isOpen: true, port: delivery.port },

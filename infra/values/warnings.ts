@@ -21,7 +21,7 @@ export function warningsOf(values: Values): string[] {
     ...hostNetwork(values),
     ...labels(values),
     ...watches(values),
-    ...when(!values.crds.install, 'crds.install: no effect here; leave out CrdChart, or run Helm with --skip-crds'),
+    ...when(!values.crds.install, 'crds.install: no effect here; omit CrdChart, or run Helm with --skip-crds'),
   ]
 }
 
@@ -50,7 +50,7 @@ function isSection(value: unknown): value is Section {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
 }
 
-/** Names without a registry, as in infra/default-images.json; a release has the name of its registry instead. */
+/** Names without a registry, as in infra/default-images.json. In a release, the name of its registry replaces it. */
 const unpublishedPrefix = 'clustersync/'
 
 /** Images with these names are never published. */
@@ -63,7 +63,7 @@ function images({ image, agentImage, webhook }: Values): string[] {
   ]
 }
 
-/** Without injection no pod gets an agent. */
+/** Without injection, no pod gets an agent. */
 function agents({ webhook, agentImage, agent }: Values): string[] {
   if (webhook.enabled) return []
   return Object.entries({ agentImage, agent }).flatMap(([name, section]) =>

@@ -18,7 +18,7 @@ export async function openCertificates(
     const keeper = await openMounted(deps, { folder: certificates.folder })
     if (webhookConfiguration === undefined) return { ...keeper, isTrusted: () => true }
     // Otherwise cert-manager's injector writes the caBundle.
-    const trusted = certificates.tellsWebhook ? keepCaBundle : awaitCaBundle
+    const trusted = certificates.writesCaBundle ? keepCaBundle : awaitCaBundle
     return trusted(deps, keeper, webhookConfiguration)
   }
   return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)

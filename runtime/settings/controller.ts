@@ -26,7 +26,7 @@ const certificates = v.variant('kind', [
   v.strictObject({
     kind: v.literal('mounted'),
     folder: v.pipe(text, v.description('Holds tls.crt, tls.key and ca.crt.')),
-    tellsWebhook: v.optional(
+    writesCaBundle: v.optional(
       v.pipe(v.boolean(), v.description("Whether the controller copies ca.crt to the webhook's caBundle; otherwise another tool does.")),
       false,
     ),

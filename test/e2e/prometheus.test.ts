@@ -31,7 +31,7 @@ const writesPictures = process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1'
 /** Panels that show zero in a healthy, idle installation; the test causes a value in every other one. */
 const zeroWhenWell: ReadonlySet<string> = new Set([
   'Not ready',
-  'Watches that failed',
+  'Failed watches',
   'Findings',
   'Consecutive failures',
   'Files changed locally',

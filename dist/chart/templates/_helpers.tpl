@@ -2,7 +2,7 @@
 {{- .Values.nameOverride | default .Chart.Name }}
 {{- end }}
 
-{{/* Cut so that the longest suffix, -webhook-receiver, fits into the 63 characters of a Service name. */}}
+{{/* Truncated so that the longest suffix, -webhook-receiver, fits into the 63 characters of a Service name. */}}
 {{- define "cluster-sync-operator.fullname" -}}
 {{- $name := include "cluster-sync-operator.name" . }}
 {{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) }}
@@ -21,7 +21,7 @@ app.kubernetes.io/part-of: clustersync.io
 app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 {{- end }}
 
-{{/* A list of maps as one map, in JSON; later ones win. */}}
+{{/* Merges a list of maps into one, in JSON; later maps take precedence. */}}
 {{- define "cluster-sync-operator.overlay" -}}
 {{- $result := dict }}
 {{- range $layer := . }}
@@ -33,7 +33,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 {{- end }}
 
 {{/*
-Labels and annotations of an object: those of the installation, and its own, which win.
+Labels and annotations of an object: those of the installation, and its own, which take precedence.
 Usage: include "cluster-sync-operator.metadata" (dict "root" $ "labels" (dict) "annotations" (dict))
 */}}
 {{- define "cluster-sync-operator.metadata" -}}
@@ -96,7 +96,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "cluster-sync-operator
 {{- end }}
 {{- end }}
 
-{{/* A label selector without empty parts. */}}
+{{/* A label selector without empty fields. */}}
 {{- define "cluster-sync-operator.selector" -}}
 {{- $selector := dict }}
 {{- with .matchLabels }}{{ $_ := set $selector "matchLabels" . }}{{ end }}

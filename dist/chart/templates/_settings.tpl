@@ -38,7 +38,7 @@ certificates:
   {{- else }}
   kind: mounted
   folder: /etc/cluster-sync/certificate
-  tellsWebhook: {{ eq $certificates "existing-secret" }}
+  writesCaBundle: {{ eq $certificates "existing-secret" }}
   {{- end }}
 dnsNames:
   {{- include "cluster-sync-operator.certificateNames" . | nindent 2 }}
@@ -108,7 +108,7 @@ statusPage:
 {{- end }}
 {{ end }}
 
-{{/* JSON with a line for each member, so that the change of a setting is the change of a line. */}}
+{{/* JSON with one line for each member, so that changing a setting changes one line. */}}
 {{- define "cluster-sync-operator.settingsJson" -}}
 {{- $lines := list }}
 {{- range $key, $value := include "cluster-sync-operator.settings" . | fromYaml }}
@@ -117,12 +117,12 @@ statusPage:
 {{- printf "{\n%s\n}" (join ",\n" $lines) }}
 {{- end }}
 
-{{/* The resources of the values, or the default ones if the values contain none at all. */}}
+{{/* The resources from the values, or the default resources if the values contain none. */}}
 {{- define "cluster-sync-operator.agentResources" -}}
 {{- $given := dict }}
 {{- with .requests }}{{ $_ := set $given "requests" . }}{{ end }}
 {{- with .limits }}{{ $_ := set $given "limits" . }}{{ end }}
-{{- /* There is no CPU limit: measured with a limit of 200m, a first sync takes seven times as long. */}}
+{{- /* No CPU limit: with a limit of 200m, a first sync takes seven times as long. */}}
 {{- toYaml ($given | default (dict "requests" (dict "cpu" "10m" "memory" "64Mi") "limits" (dict "memory" "256Mi"))) }}
 {{- end }}
 

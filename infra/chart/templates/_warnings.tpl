@@ -1,12 +1,12 @@
 {{/*
-A list of the warnings about values that have no effect, or a smaller or riskier one than expected. `cdk8s synth` (infra/values/warnings.ts) has the
-same, and besides warns of values in sections that are turned off, for which Helm does not know the defaults.
+Warnings about values that have no effect, or a smaller or riskier one than expected. `cdk8s synth` (infra/values/warnings.ts) prints the same, and
+also warns about changed values in disabled sections, because it knows their defaults.
 */}}
 {{- define "cluster-sync-operator.warnings" -}}
 {{- $warnings := list }}
 {{- $v := .Values }}
 {{- $unpublished := "no image is published at the default; build and push the images as docs/how-to/install.md#images describes, and set this value to their location" }}
-{{- /* A release has the name of its registry in the place of clustersync/. */}}
+{{- /* In a release, the name of its registry replaces clustersync/. */}}
 {{- if hasPrefix "clustersync/" $v.image.repository }}
 {{- $warnings = append $warnings (printf "image.repository: %s" $unpublished) }}
 {{- end }}
@@ -112,7 +112,7 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- $warnings = append $warnings (printf "watchNamespaces: %d namespaces need two or three watches each; leave it empty to watch all namespaces, or raise resources.limits.memory by 512Ki for each" $namespaces) }}
 {{- end }}
 {{- if not $v.crds.install }}
-{{- $warnings = append $warnings "crds.install: no effect here; leave out CrdChart, or run Helm with --skip-crds" }}
+{{- $warnings = append $warnings "crds.install: no effect here; omit CrdChart, or run Helm with --skip-crds" }}
 {{- end }}
 {{- toYaml $warnings }}
 {{- end }}

@@ -26,7 +26,7 @@ void t.test("the user's Secret replaces every generated certificate", async (t) 
       [],
     )
     const { certificates } = settingsOf(objects)
-    matchObject(t, certificates, { kind: 'mounted', tellsWebhook: true })
+    matchObject(t, certificates, { kind: 'mounted', writesCaBundle: true })
     const { volumes, containers } = deploymentOf(objects).spec.template.spec
     matchObject(t, volumes[1], { name: 'certificate', secret: { secretName: 'own-tls' } })
     matchObject(t, containers[0], {
@@ -39,5 +39,5 @@ void t.test("the user's Secret replaces every generated certificate", async (t) 
     lacksText(t, rules, 'own-tls')
   }
   const { certificates } = settingsOf(objectsOf({}))
-  t.equal('tellsWebhook' in certificates && certificates.tellsWebhook, false)
+  t.equal('writesCaBundle' in certificates && certificates.writesCaBundle, false)
 })

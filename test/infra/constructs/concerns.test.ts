@@ -115,7 +115,7 @@ void t.test('the Service that governs a StatefulSet keeps the labels by which an
 
 void t.test('crds.install has no effect on the chart of the operator, which warns of it', async (t) => {
   const warned = (values: ValuesInput): string[] => operatorOf(values).warnings.filter((warning) => warning.startsWith('crds.'))
-  t.strictSame(warned({ crds: { install: false } }), ['crds.install: no effect here; leave out CrdChart, or run Helm with --skip-crds'])
+  t.strictSame(warned({ crds: { install: false } }), ['crds.install: no effect here; omit CrdChart, or run Helm with --skip-crds'])
   t.strictSame(warned({}), [])
   const reported: string[] = []
   const app = Testing.app()

@@ -11,7 +11,7 @@ const rows: Record<string, [schema: v.GenericSchema, accepted: readonly string[]
     repository('what it is', 'a'),
     ['a', 'a/b', 'a.b_c__d-e--f/g', 'registry.example.com/team/name', 'localhost:5000/a', 'Registry/a', '[::1]:5000/a', '[::1]/a'],
     ['', 'A', 'a:1', `a@${digest}`, '/a', 'a/', 'a//b', 'a..b', 'a___b', '-a', 'a-', 'a:x/b', 'a b', '[x]/a', ' a', 'a/B', 'https://a/b'],
-    'must be an image without tag and digest, such as registry.example.com/team/name',
+    'must be an image without a tag or digest, such as registry.example.com/team/name',
   ],
   tag: [
     tag('what it is', ''),
@@ -71,7 +71,7 @@ const rows: Record<string, [schema: v.GenericSchema, accepted: readonly string[]
     gitHosts('what they are'),
     ['a', 'git', 'a.example.com', 'a_b-c', '10.0.0.1', '[::1]', '[2001:db8::1]'],
     ['', 'A', 'a:22', 'https://a', '*.a', '-a', 'a-', 'a.', '.a', '[x]', '[]', '::1', 'a b', ' a', '[::1]x'],
-    'must be a host name in lower case, without scheme, port and wildcard',
+    'must be a host name in lower case, without a scheme, port or wildcard',
   ],
   proxy: [
     proxyUrl('what it is'),
@@ -90,7 +90,7 @@ const rows: Record<string, [schema: v.GenericSchema, accepted: readonly string[]
       'http://[x]',
       'http://a b',
     ],
-    'must be empty or http(s)://host:port without user and password',
+    'must be empty or http(s)://host:port without a user or password',
   ],
 }
 

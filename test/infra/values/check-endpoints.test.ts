@@ -10,7 +10,7 @@ refuses({
   'a certificate without hosts': [ingress({ tls: [{ secretName: 'page' }] }), 'webhookReceiver.ingress.tls.0.hosts: is missing'],
   'an unknown path type': [
     ingress({ hosts: [{ ...host, paths: [{ path: '/', pathType: 'prefix' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.pathType: must be Prefix, Exact or ImplementationSpecific, and is "prefix"',
+    'webhookReceiver.ingress.hosts.0.paths.0.pathType: must be Prefix, Exact or ImplementationSpecific, not "prefix"',
   ],
   'a relative path': [
     ingress({ hosts: [{ ...host, paths: [{ path: 'webhook', pathType: 'Prefix' }] }] }),
@@ -22,7 +22,7 @@ refuses({
   ],
   'an ingress host with a scheme': [
     ingress({ hosts: [{ ...host, host: 'https://push.example.com' }] }),
-    'webhookReceiver.ingress.hosts.0.host: must be a host name in lower case, without scheme and port',
+    'webhookReceiver.ingress.hosts.0.host: must be a host name in lower case, without a scheme or port',
   ],
   'an address as ingress host': [
     ingress({ hosts: [{ ...host, host: '10.0.0.1' }] }),
@@ -57,7 +57,7 @@ refuses({
   ],
   'a provider over http': [
     { statusPage: { oidc: { issuer: 'http://login.example.com' } } },
-    'statusPage.oidc.issuer: must be an address that begins with https://, without "?" and "#"',
+    'statusPage.oidc.issuer: must be a URL that begins with https://, without "?" or "#"',
   ],
   'a page below a path': [
     { statusPage: { oidc: { externalURL: 'https://gateways.example.com/page' } } },
@@ -93,6 +93,10 @@ refuses({
     { statusPage: { proxy: { secretRef: { name: 'page' } }, clusters: [cluster] } },
     'statusPage.enabled: must be true when statusPage.clusters is set\n' +
       'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster',
+  ],
+  'a list that is too long': [
+    { statusPage: { clusters: Array.from({ length: 21 }, () => cluster) } },
+    'statusPage.clusters: must be at most 20 items long, not 21',
   ],
   'another cluster whose URL is a path': [
     { statusPage: { clusters: [{ ...cluster, url: '/north' }] } },

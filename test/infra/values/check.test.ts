@@ -6,16 +6,16 @@ import { checkRelease, checkValues } from '../../../infra/values/check.ts'
 import { host, ingress, objectName, refusal, refuses } from '../../support/refused-values.ts'
 
 const quantity = 'must be a quantity such as 100m or 128Mi'
-const duration = 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d'
-const requiredDuration = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
+const duration = 'must be empty or a Prometheus duration such as 30s, 1m30s or 1d'
+const requiredDuration = 'must be a Prometheus duration such as 30s, 1m30s or 1d'
 const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 const namespaceName = `must be the name of a namespace: ${labelWords}`
 const labelKey = 'must be a label key: at most 63 letters, digits, "-", "_" and ".", optionally prefixed with a DNS name and "/"'
 const annotationKey = labelKey.replace('a label', 'an annotation')
-const repository = 'must be an image without tag and digest, such as registry.example.com/team/name'
+const repository = 'must be an image without a tag or digest, such as registry.example.com/team/name'
 const tag = 'must be empty or a tag such as 1.2.3, optionally with a digest (@sha256:…)'
-const gitHost = 'must be a host name in lower case, without scheme, port and wildcard'
+const gitHost = 'must be a host name in lower case, without a scheme, port or wildcard'
 const resourceName = 'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device'
 
 refuses({
@@ -26,7 +26,7 @@ refuses({
     'metrics.service: must be an object, not a list\nreplicaCuont: unknown key; did you mean replicaCount?',
   ],
   'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object, not a list'],
-  'text instead of values': ['replicaCount', 'values: must be an object, and is "replicaCount"'],
+  'text instead of values': ['replicaCount', 'values: must be an object, not "replicaCount"'],
   'a misspelled key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
   'a shortened key': [{ replicas: 2 }, 'replicas: unknown key; did you mean replicaCount?'],
   'a misspelled key inside': [
@@ -52,13 +52,16 @@ refuses({
   ],
   'two wrong keys': [
     { replicaCount: -1, delivery: { port: 0 } },
-    'replicaCount: must be at least 0, and is -1\ndelivery.port: must be from 1 to 65535',
+    'replicaCount: must be at least 0, not -1\ndelivery.port: must be from 1 to 65535',
   ],
-  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: must be true or false, and is "true"'],
-  'half a replica': [{ replicaCount: 1.5 }, 'replicaCount: must be a whole number, and is 1.5'],
-  'a ratio above its maximum': [{ tracing: { samplingRatio: 2 } }, 'tracing.samplingRatio: must be at most 1, and is 2'],
-  'a list that is too long': [{ source: { noProxy: 'a'.repeat(4097) } }, 'source.noProxy: must be at most 4096 long, and is 4097'],
-  'an unknown failure policy': [{ webhook: { failurePolicy: 'Retry' } }, 'webhook.failurePolicy: must be Fail or Ignore, and is "Retry"'],
+  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: must be true or false, not "true"'],
+  'half a replica': [{ replicaCount: 1.5 }, 'replicaCount: must be a whole number, not 1.5'],
+  'a ratio above its maximum': [{ tracing: { samplingRatio: 2 } }, 'tracing.samplingRatio: must be at most 1, not 2'],
+  'a string that is too long': [
+    { source: { noProxy: 'a'.repeat(4097) } },
+    'source.noProxy: must be at most 4096 characters long, not 4097',
+  ],
+  'an unknown failure policy': [{ webhook: { failurePolicy: 'Retry' } }, 'webhook.failurePolicy: must be Fail or Ignore, not "Retry"'],
   'an agent for the controller': [
     { podAnnotations: { 'clustersync.io/inject': 'true' }, commonAnnotations: { 'clustersync.io/inject': 'false' } },
     ['podAnnotations', 'commonAnnotations']
@@ -75,9 +78,9 @@ refuses({
     { extraVolumes: [{ name: 'Cache' }], extraVolumeMounts: [{ name: 'a.b', mountPath: '/a' }] },
     `extraVolumes.0.name: must be the name of a volume: ${labelWords}\nextraVolumeMounts.0.name: must be the name of a volume: ${labelWords}`,
   ],
-  'no name of a receiver of notifications': [
+  'no name of a notification receiver': [
     { notifications: [{ name: 'Team A', type: 'slack', secretRef: { name: 'team-a' } }] },
-    `notifications.0.name: must be the name of a receiver of notifications: ${labelWords}`,
+    `notifications.0.name: must be the name of a notification receiver: ${labelWords}`,
   ],
   'a claim that cannot be': [{ source: { storage: { existingClaim: 'a/b' } } }, `source.storage.existingClaim: ${objectName}`],
   'a quantity with a space': [{ resources: { limits: { memory: '128 Mi' } } }, `resources.limits.memory: ${quantity}`],
@@ -109,7 +112,7 @@ refuses({
   ],
   'replicas without leader election': [
     { replicaCount: 2, leaderElection: { enabled: false } },
-    'leaderElection.enabled: must be true with 2 replicas, because otherwise all would write; or set replicaCount: 1',
+    'leaderElection.enabled: must be true with 2 replicas, because otherwise all of them would write; or set replicaCount: 1',
   ],
   'replicas on one claim': [
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
@@ -151,7 +154,7 @@ refuses({
   ],
   'a variable that is a number': [
     { extraEnv: [{ name: 'A', value: 1 }] },
-    'extraEnv.0.value: must be a string; quote what YAML reads as a number or a flag',
+    'extraEnv.0.value: must be a string; quote numbers and booleans',
   ],
   'a variable that no shell could hold': [
     { extraEnv: [{ name: 'a.b', value: '' }] },
@@ -160,7 +163,7 @@ refuses({
   'an alert after no time': [{ prometheusRule: { notReadyFor: '' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
   'a runbook with a section': [
     { prometheusRule: { runbookURL: 'https://docs.example.com/runbook#alerts' } },
-    'prometheusRule.runbookURL: must be empty or an http or https URL, without white space and "#"',
+    'prometheusRule.runbookURL: must be empty or an http or https URL, without white space or "#"',
   ],
   'egress to no port': [{ networkPolicy: { egress: { ports: [] } } }, 'networkPolicy.egress.ports: must name at least one port'],
   'egress to a port above the highest': [
@@ -211,9 +214,9 @@ refuses({
   ],
   'less grace than a controller may take to end': [
     { terminationGracePeriodSeconds: 21 },
-    'terminationGracePeriodSeconds: must be at least 22, and is 21',
+    'terminationGracePeriodSeconds: must be at least 22, not 21',
   ],
-  'a probe without end': [{ readinessProbe: { timeoutSeconds: 0 } }, 'readinessProbe.timeoutSeconds: must be at least 1, and is 0'],
+  'a probe without end': [{ readinessProbe: { timeoutSeconds: 0 } }, 'readinessProbe.timeoutSeconds: must be at least 1, not 0'],
   'a label value that cannot be': [
     { podLabels: { team: 'plant one' } },
     'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',

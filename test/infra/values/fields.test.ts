@@ -25,7 +25,7 @@ const rows: Record<string, [schema: Schema, accepted: readonly unknown[], refuse
     'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter',
   ],
   namespace: [fields.namespace, ['a', '1', '1-b', label63], ['', 'a-', '-a', 'A', 'a.b', `${label63}a`]],
-  'receiver of notifications': [fields.notificationReceiver, ['team-a'], ['Team']],
+  'notification receiver': [fields.notificationReceiver, ['team-a'], ['Team']],
   'optional namespace': [fields.optionalNamespace(about), ['', 'a', '1-b', label63], ['a-', '-a', 'A', 'a.b', `${label63}a`]],
   'object name': [
     fields.objectName,
@@ -54,7 +54,7 @@ const rows: Record<string, [schema: Schema, accepted: readonly unknown[], refuse
     fields.issuerAddress(about),
     ['', 'https://login.example.com/realms/a'],
     ['http://login.example.com', 'https://', 'https://a?b', 'https://a#b', 'https://a b', 'xhttps://a'],
-    'must be an address that begins with https://, without "?" and "#"',
+    'must be a URL that begins with https://, without "?" or "#"',
   ],
   origin: [
     fields.originAddress(about),
@@ -73,12 +73,12 @@ const rows: Record<string, [schema: Schema, accepted: readonly unknown[], refuse
     [[], ['openid', '!', '#', '[', ']', '~', 'a:b/c']],
     [[''], ['a b'], ['"'], ['\\'], [' a'], ['a ']],
   ],
-  'required text': [fields.requiredText(about, 'a'), ['a', 'a-b'], ['', ' ', 'a b', ' a', 'a '], 'must be a text without white space'],
+  'required text': [fields.requiredText(about, 'a'), ['a', 'a-b'], ['', ' ', 'a b', ' a', 'a '], 'must be a string without white space'],
   'address of a page': [
     fields.pageAddress(about, ''),
     ['', 'http://a', 'https://a.example.com/b?c=d'],
     ['ftp://a', 'https://', 'https://a#b', 'https://a b', 'xhttps://a', 'https:/a', 'a'],
-    'must be empty or an http or https URL, without white space and "#"',
+    'must be empty or an http or https URL, without white space or "#"',
   ],
   'host of an Ingress': [
     fields.ingressHost,
@@ -133,7 +133,7 @@ const rows: Record<string, [schema: Schema, accepted: readonly unknown[], refuse
     fields.requiredDuration(about, '1m'),
     ['0', '30s'],
     ['', '15', '1s1s'],
-    'must be a duration of Prometheus such as 30s, 1m30s or 1d',
+    'must be a Prometheus duration such as 30s, 1m30s or 1d',
   ],
   volumes: [fields.podVolumes(about), [[], [{ name: 'a', emptyDir: {} }]], [[{ name: 'A' }], [{}]]],
   mounts: [
