@@ -153,7 +153,7 @@ void t.test('check distinguishes a healthy installation from each broken one', {
 
   await breaks(
     'a right of the controller is missing',
-    { section: 'rights', text: /may not list gatewaysyncs\.clustersync\.io in plant-/, others: ['git', 'gateways'] },
+    { section: 'permissions', text: /may not list gatewaysyncs\.clustersync\.io in plant-/, others: ['git', 'gateways'] },
     async () => {
       const own = ofKind(installation, 'Deployment').metadata.name
       const key = { namespace, name: `${own}-watched` }

@@ -1,5 +1,5 @@
 /**
- * Registers `cluster-sync check`: checks whether an installation works, line by line, with advice for problems.
+ * Registers `cluster-sync check`: verifies an installation, and prints the next step for each problem.
  */
 import type { Command } from 'commander'
 import type { ClusterOptions } from '../fleet/options.ts'
@@ -19,7 +19,7 @@ export function register(program: Command): void {
     .addOption(formatOption())
     .addHelpText(
       'after',
-      helpFooter({ exits: { 0: 'no problem found', 1: 'a problem found', 2: 'unknown' }, page: 'docs/how-to/check.md' }),
+      helpFooter({ exits: { 0: 'no problems', 1: 'problems', 2: 'the check could not run' }, page: 'docs/how-to/check.md' }),
     )
     .action((options: CheckOptions) => exitWith(() => checkCommand(options)))
 }

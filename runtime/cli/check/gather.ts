@@ -1,6 +1,6 @@
 /**
- * Gathers the facts of an installation check: reads from the API server, and two tests without side effects: a dry-run pod and a call to the delivery
- * endpoint.
+ * Gathers the facts of an installation check: reads from the API server, and runs two tests without side effects: it creates a pod as a dry
+ * run, and calls the content server.
  */
 import type { V1CustomResourceDefinition, V1Pod } from '@kubernetes/client-node'
 import { deadline, systemClock } from '../../platform/clock.ts'
@@ -26,8 +26,8 @@ const definitionType: ResourceType<Stored<V1CustomResourceDefinition>> = {
 const withinMs = 120_000
 
 /**
- * Reads everything that `check` evaluates from the cluster; a failed read is a fact too. `operatorNamespace`: the namespace of the installation;
- * undefined: all.
+ * Reads everything that `check` evaluates from the cluster; a failed read is a fact too. `operatorNamespace`: the namespace of the operator;
+ * undefined: all namespaces.
  */
 export async function gatherFacts({ kube, server, context }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {
   const signal = deadline(withinMs)

@@ -1,5 +1,5 @@
 /**
- * Finds the installations of the product in a cluster, and reads their facts: objects, settings, and the permissions of their accounts.
+ * Finds the installations of the operator in a cluster, and reads their facts: objects, settings, and the permissions of their accounts.
  */
 import type { V1Deployment, V1PodSpec, V1StatefulSet, V1SubjectAccessReview } from '@kubernetes/client-node'
 import * as v from 'valibot'
@@ -72,7 +72,7 @@ async function readInstallation(
     return {
       ...facts,
       lease: undefined,
-      rights: unknown,
+      permissions: unknown,
       certificate: unknown,
       bundles: undefined,
       admission: notAsked,
@@ -83,7 +83,7 @@ async function readInstallation(
   return {
     ...facts,
     lease: settings.leaderElection ? await clients.probe(() => readLease(clients, settings)) : undefined,
-    rights: await clients.probe(() => queryPermissions(clients, { account, settings }, followers)),
+    permissions: await clients.probe(() => queryPermissions(clients, { account, settings }, followers)),
     certificate: await clients.probe(() => readCertificate(clients, settings.namespace, secretName)),
     bundles: settings.webhookConfiguration === undefined ? undefined : await clients.probe(() => readBundles(clients, settings)),
     admission: await tryAdmission(clients, settings, followers.syncs),

@@ -1,7 +1,7 @@
 /**
- * Sends a gateway pod through admission as a dry run, to see whether it would get an agent, and checks whether delivery answers at the address
- * that agents use: over a direct connection if the name resolves here, as in the cluster; otherwise through the API server, which can proxy
- * to Services.
+ * Creates a gateway pod as a dry run, to see whether it would get an agent, and checks whether the content server answers at the address that
+ * agents use: over a direct connection if the name resolves here, as in the cluster; otherwise through the API server, which can proxy to
+ * Services.
  */
 import type { V1Pod } from '@kubernetes/client-node'
 import { asFault, Fault } from '../../platform/fault.ts'
@@ -106,7 +106,7 @@ async function connect(clients: ProbeClients, settings: OperatorSettings, url: s
   }
 }
 
-/** Any response of delivery proves that it works; without a token that is a refusal. */
+/** Any response proves that the content server works; without a token, it rejects the call. */
 async function throughService({ kube, signal }: ProbeClients, { namespace, fullname }: OperatorSettings, url: string): Promise<Delivery> {
   const port = URL.canParse(url) ? new URL(url).port : ''
   const path = `/api/v1/namespaces/${namespace}/services/https:${fullname}-delivery:${port}/proxy/v1`

@@ -65,7 +65,7 @@ export type InstallationFacts = {
   /** Undefined if the settings cannot be read. */
   settings: OperatorSettings | undefined
   lease: Probed<Lease | undefined> | undefined
-  rights: Probed<readonly PermissionAnswer[]>
+  permissions: Probed<readonly PermissionAnswer[]>
   certificate: Probed<CertificateSecret | undefined>
   /** CA bundles of its webhooks, PEM; undefined if the webhook configuration is missing. */
   bundles: Probed<readonly string[] | undefined> | undefined

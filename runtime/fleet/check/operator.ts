@@ -73,9 +73,9 @@ function leaseFinding(
 }
 
 /** Checks each permission of the controller's account. */
-export function checkPermissions({ namespace, name, rights }: InstallationFacts): Finding[] {
-  const section = 'rights'
-  return ifProbed(section, rights, (answers) => {
+export function checkPermissions({ namespace, name, permissions }: InstallationFacts): Finding[] {
+  const section = 'permissions'
+  return ifProbed(section, permissions, (answers) => {
     const missing = answers.filter(({ allowed }) => !allowed)
     if (missing.length === 0) {
       const accounts = new Set(answers.map(({ account }) => account)).size

@@ -12,7 +12,7 @@ export const sections = {
   'api-server': 'API server',
   definitions: 'CRDs',
   operator: 'Operator',
-  rights: 'Permissions',
+  permissions: 'Permissions',
   certificates: 'Certificates',
   admission: 'Admission webhook',
   delivery: 'Delivery',

@@ -31,7 +31,7 @@ const installation: InstallationFacts = {
   readyReplicas: 2,
   settings: undefined,
   lease: { kind: 'seen', value: { holder: 'cs-1', renewedAt: '2026-03-01T11:59:55Z', durationSeconds: 15 } },
-  rights: {
+  permissions: {
     kind: 'seen',
     value: [
       { account: 'cs/cs', right: { verb: 'list', group: '', resource: 'pods', name: undefined }, namespace: undefined, allowed: true },
@@ -137,14 +137,14 @@ const rows: Row[] = [
     name: 'a right is missing',
     facts: facts({
       ...settled,
-      rights: {
+      permissions: {
         kind: 'seen',
         value: [
           { account: 'cs/cs', right: { verb: 'list', group: '', resource: 'pods', name: undefined }, namespace: 'plant-a', allowed: false },
         ],
       },
     }),
-    section: 'rights',
+    section: 'permissions',
     level: 'error',
     text: /cs\/cs may not list pods in plant-a/,
   },
@@ -152,7 +152,7 @@ const rows: Row[] = [
     name: 'agents may not report',
     facts: facts({
       ...settled,
-      rights: {
+      permissions: {
         kind: 'seen',
         value: agentPermissions.map((right) => ({
           account: 'plant-a/gateway',
@@ -162,7 +162,7 @@ const rows: Row[] = [
         })),
       },
     }),
-    section: 'rights',
+    section: 'permissions',
     level: 'error',
     text: /plant-a\/gateway may not create syncreports\.clustersync\.io in plant-a/,
   },
