@@ -67,7 +67,7 @@ const drainMs = 10_000
 
 /** Why the system does not open a port. */
 const portProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens on it; end that process, or choose another port',
+  EADDRINUSE: 'another process is already listening on it; stop that process, or choose another port',
   EACCES: 'this user may not open ports below 1024; choose another port',
   EADDRNOTAVAIL: 'this machine does not have the address',
 }

@@ -49,8 +49,8 @@ export const reasons = {
   GithubAppRefused: { retry: 'backoff', help: 'GitHub issued no installation token for the App' },
   CommitStatusRefused: { retry: 'on-change', help: 'the git host refused a commit status (spec.git.commitStatus)' },
   CommitStatusFailed: { retry: 'backoff', help: 'a commit status could not be sent to the git host' },
-  NotificationRefused: { retry: 'on-change', help: 'a receiver of notifications refused a message' },
-  NotificationFailed: { retry: 'backoff', help: 'a receiver of notifications could not be reached' },
+  NotificationRefused: { retry: 'on-change', help: 'a notification receiver rejected a message' },
+  NotificationFailed: { retry: 'backoff', help: 'a notification receiver could not be reached' },
   CredentialsInvalid: { retry: 'on-change', help: 'a key, certificate, passphrase or proxy in a Secret cannot be used' },
   PushRefused: {
     retry: 'on-change',

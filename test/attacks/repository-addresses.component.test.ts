@@ -81,7 +81,7 @@ void t.test('a host name is checked by its addresses, and git connects to the ch
   await rejectsWith(
     t,
     resolve('nowhere.invalid', AbortSignal.timeout(20_000)),
-    new Fault('GitHostUnknown', 'no address is known for "nowhere.invalid"'),
+    new Fault('GitHostUnknown', 'the host name "nowhere.invalid" cannot be resolved'),
   )
   // A name that does not resolve reaches the address that was found for it.
   const pinned = openPlant(t, {}, { resolve: async () => ['127.0.0.1'], proxy: undefined })

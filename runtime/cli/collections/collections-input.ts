@@ -78,7 +78,7 @@ export function rootsOf({ files, below }: Input, named: string | undefined, mayB
   if (roots.length > 0 || mayBeNone) return roots
   throw new Fault(
     'InvalidConfiguration',
-    'no collections found: no folder with a config-mode.json, no config/resources; specify the root with --root',
+    'no collections found: there is no folder with a config-mode.json and no config/resources; specify the root with --root',
   )
 }
 

@@ -29,10 +29,10 @@ export function explain(family: CollectionsByName, mode: string, filter: string 
   return found
 }
 
-/** Returns `modes are: dev, prod`, the end of a message about an unknown mode. */
+/** Returns `available modes: dev, prod`, the end of a message about an unknown mode. */
 export function modesOf({ byName }: CollectionsByName): string {
   const names = [...byName.values()].map(({ collection }) => collection.name).filter((name) => isUserMode(name))
-  return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
+  return names.length === 0 ? 'there are no modes yet' : `available modes: ${names.toSorted().join(', ')}`
 }
 
 /** Collection rules whose violation makes a gateway read the collections differently than shown. */

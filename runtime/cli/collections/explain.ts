@@ -17,7 +17,7 @@ export function register(program: Command): void {
       'Explain a rule of lint. With --mode, show the resources that a gateway in that deployment mode would have, and the collection that each comes from.',
     )
     .argument('<rule-or-path>', 'a rule such as "stale-signature"; or a directory or repository URL')
-    .argument('[resource]', 'only this type or type/name, optionally after the module')
+    .argument('[resource]', 'only this type or type/name, optionally prefixed with the module')
     .option('-m, --mode <mode>', 'deployment mode; "" for a gateway without one')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
     .option('--root <dir>', 'folder that contains the collections, below the path')
@@ -60,7 +60,8 @@ export function register(program: Command): void {
         }
         const caveats = caveatsOf(facts, mode)
         for (const caveat of caveats) process.stderr.write(`cluster-sync: ${caveat}\n`)
-        if (caveats.length > 0) process.stderr.write('  next: correct it; until then a gateway may read other resources than shown here\n')
+        if (caveats.length > 0)
+          process.stderr.write('  next: correct it; until then, a gateway may use different resources than shown here\n')
         process.exitCode = missing || caveats.length > 0 ? 1 : 0
       } finally {
         await input.close()

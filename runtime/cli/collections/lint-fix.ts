@@ -1,6 +1,6 @@
 /**
- * Implements `lint --fix`: repairs findings with a single solution in the files of a directory: a missing `config-mode.json`, missing `attributes`,
- * an entry for an optional file that does not exist, a byte order mark, a stale signature. Other findings need a decision.
+ * Implements `lint --fix`: fixes findings that have only one solution in the files of a directory: a missing `config-mode.json`, missing
+ * `attributes`, an entry for an optional file that does not exist, a byte order mark, a stale signature. Other findings need a decision.
  */
 import { closeSync, existsSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

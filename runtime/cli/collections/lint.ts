@@ -19,8 +19,8 @@ const maxFindings = 10_000
 const timeoutMs = 600_000
 
 /**
- * The young generation does not grow, and the rest grows in small steps: 25 MiB less at 10,000 resources. From Node 26 on the middle compiler of V8
- * is good enough that the last one takes more time, and 10 MiB more, than it saves in a run; older versions have no other by default.
+ * Keeps the young generation small, and grows the heap in small steps: 25 MiB less at 10,000 resources. From Node 26 on, the Maglev compiler
+ * is enabled by default and fast enough: TurboFan would cost a run more time than it saves, and 10 MiB.
  */
 const heapFlags = [
   '--semi-space-growth-factor=1',
@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .command('lint')
     .summary('Validate resource collections and projects')
     .description(
-      'Validate resource collections and projects: would a gateway start with them? .clustersync.yaml at the top of the repository sets severities.',
+      'Check whether a gateway would start with these resource collections and projects. .clustersync.yaml at the top of the repository sets severities.',
     )
     .argument('[path]', 'directory or repository URL', '.')
     .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')
@@ -47,7 +47,7 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       helpFooter({
-        exits: { 0: 'no finding of the severity --fail-on or above', 1: 'such findings', 2: 'invalid options or settings' },
+        exits: { 0: 'no findings at or above --fail-on', 1: 'findings at or above --fail-on', 2: 'invalid options or settings' },
         calls: ['lint', 'lint --fix services', 'lint https://git.example.com/plant.git --ref main'],
         page: 'docs/reference/rules.md',
       }),
@@ -73,7 +73,7 @@ export function register(program: Command): void {
 /** Lints once for each rule, because a fix changes what the next rule finds. */
 async function fixAll(where: string, options: Options, signal: AbortSignal): Promise<Fixed[]> {
   const [{ fixable, fixFindings }, { locate }] = await Promise.all([import('./lint-fix.ts'), import('./collections-input.ts')])
-  if (options.ref !== undefined) throw new Fault('InvalidConfiguration', '--fix changes the files of a directory: leave --ref out')
+  if (options.ref !== undefined) throw new Fault('InvalidConfiguration', '--fix changes the files of a directory: omit --ref')
   const fixed: Fixed[] = []
   for (const rule of fixable) {
     const { result } = await lintAt(where, options, signal)

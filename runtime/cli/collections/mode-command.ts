@@ -98,14 +98,14 @@ export type NewModeOptions = { path: string; root?: string; title?: string; from
 export async function newMode(name: string, options: NewModeOptions, signal: AbortSignal): Promise<string> {
   const problem = name === '' ? 'is empty' : name.includes('/') ? 'contains a /' : nameProblem(name)
   if (problem !== undefined) throw new Fault('InvalidConfiguration', `the name "${name}" ${problem}`)
-  if (reservedNames.has(foldName(name))) throw new Fault('InvalidConfiguration', `"${name}" is a reserved collection`)
+  if (reservedNames.has(foldName(name))) throw new Fault('InvalidConfiguration', `"${name}" is a reserved name`)
   const input = await openInput(options.path, undefined, signal)
   const root = oneRoot(input, options.root)
   const { top } = locate(path.resolve(options.path))
   const { facts } = await readTree(input.listing, { root, files: input.files }, signal)
   const folder = path.join(top, root, name)
   const taken = namesIn(path.join(top, root)).find((other) => foldName(other) === foldName(name))
-  if (taken !== undefined) throw new Fault('InvalidConfiguration', `${path.join(root, taken)} exists already`)
+  if (taken !== undefined) throw new Fault('InvalidConfiguration', `${path.join(root, taken)} already exists`)
   const base = options.from === undefined ? undefined : baseOf(facts.family, options.from)
   const manifest = { title: options.title ?? name, description: '', enabled: true, inheritable: true, parent: base?.parent ?? 'core' }
   const aside = path.join(top, root, `.${name}.tmp`)
@@ -142,7 +142,7 @@ function shellWord(text: string): string {
   return /^[\w./=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** The remaining steps of the specification's "Setting up a deployment mode". */
+/** The steps that remain to use the mode. */
 function remainingSteps(name: string, folder: string, from: string | undefined, { path: where, root }: NewModeOptions): string {
   const inRoot = root === undefined ? [] : ['--root', root]
   const lint = ['lint', ...(where === '.' ? [] : [where]), ...inRoot]
@@ -150,15 +150,15 @@ function remainingSteps(name: string, folder: string, from: string | undefined, 
   const command = ['cluster-sync', ...(from === undefined ? lint : diff)].map(shellWord).join(' ')
   const first =
     from === undefined
-      ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: ${command}`
-      : `change what differs from ${from}, such as connections: everything was copied; compare with: ${command}`
+      ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, and check them with: ${command}`
+      : `change what differs from ${from}, such as connections: everything was copied; to compare, run: ${command}`
   return [
     `created ${folder}`,
     'Next steps:',
     `  1. ${first}`,
     '  2. commit and push',
-    `  3. start the gateway with ${shellWord(`-Dignition.config.mode=${name}`)}: after -- in the arguments of its container, as gateway.deploymentMode`,
-    `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${shellWord(name)} if the argument is expanded from it`,
+    `  3. set ${shellWord(`-Dignition.config.mode=${name}`)} for the gateway: after -- in the arguments of its container, as gateway.deploymentMode`,
+    `     in the values of the Ignition Helm chart, or as DEPLOYMENT_MODE=${shellWord(name)} if the arguments use this variable`,
     '  4. restart the gateway, because it reads its mode when it starts',
   ].join('\n')
 }

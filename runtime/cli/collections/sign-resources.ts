@@ -59,7 +59,7 @@ function placeOf(where: string): { top: string; below: RelativePath } {
   if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
   const folder = stat.isDirectory() ? full : path.dirname(full)
   if (!stat.isDirectory() && !existsSync(path.join(folder, 'resource.json')))
-    throw new Fault('InvalidConfiguration', `${where} belongs to no resource: there is no resource.json beside it`)
+    throw new Fault('InvalidConfiguration', `${where} is not part of a resource: there is no resource.json next to it`)
   // Outside a repository, the top is the folder above the collection.
   const { top } = locate(folder)
   const start = existsSync(path.join(top, '.git')) ? top : (collectionAbove(folder) ?? top)
@@ -118,17 +118,17 @@ function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceCont
   if (signature === undefined) {
     const absent = parsed.manifest.files.find((file) => hashOf(file) === undefined)
     const state = absent !== undefined && files.isLink(absent) ? 'is a symbolic link: links are not delivered' : 'does not exist'
-    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which ${state}`
+    const why = absent === undefined ? 'the scope or version is invalid' : `it lists "${absent}", which ${state}`
     return { kind: 'impossible', why: `cannot be signed: ${why}` }
   }
   if (isSigned(parsed.text, written, hashOf, parsed.value) === true) return { kind: 'right' }
-  // Whether git stores such a file with LF depends on attributes, on filters that run programs, and on the configuration of each user, none
-  // of which git runs with here. A signature of the wrong bytes is one that no later command can repair.
+  // Whether git stores such a file with LF depends on attributes, filters and the configuration of each user, which are unknown here. No later
+  // command could repair a signature of the wrong bytes.
   const withCrlf = parsed.manifest.files.find((file) => files.hasCrlf(file))
   if (withCrlf === undefined) return { kind: 'stale', signature }
   const advice =
-    'save it with LF, which git stores unchanged (with core.autocrlf=input git checks files out so), and sign the resource again'
-  return { kind: 'impossible', why: `cannot be signed: ${withCrlf} has line ends of Windows (CRLF), which git may store as LF; ${advice}` }
+    'save it with LF, which git stores unchanged (with core.autocrlf=input, git checks files out with LF), and sign the resource again'
+  return { kind: 'impossible', why: `cannot be signed: ${withCrlf} has Windows line endings (CRLF), which git may store as LF; ${advice}` }
 }
 
 function writeSignature(file: string, signature: string): void {

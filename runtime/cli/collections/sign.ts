@@ -12,8 +12,8 @@ export function register(program: Command): void {
     .command('sign')
     .description('Update the signatures of hand-edited resources')
     .argument('<path>', 'a resource, or a folder of resources')
-    .option('--root <dir>', 'folder that contains the collections, from the top of the repository (default: detected)')
-    .option('--dry-run', 'only list stale signatures')
+    .option('--root <dir>', 'folder that contains the collections, relative to the top of the repository (default: detected)')
+    .option('--dry-run', 'list stale signatures without changing them')
     .addHelpText('after', helpFooter({ exits: { 0: 'done', 1: 'a resource cannot be signed', 2: 'invalid options' } }))
     .action(async (where: string, options: SignOptions) => {
       const { sign } = await import('./sign-resources.ts')

@@ -8,13 +8,13 @@ import { type ApproveOptions, type ChangeOptions, type RequestOptions, type Roll
 import { durationArgument, formatOption, standardOutput, exitWith } from './output.ts'
 
 const defaultTimeout = '5m'
-const exits = { 0: 'done', 1: 'not done; the output has the reason', 2: 'the cluster does not answer, or invalid options' }
+const exits = { 0: 'done', 1: 'not done; the output shows the reason', 2: 'the cluster does not answer, or invalid options' }
 const pages: Readonly<Record<string, string>> = {
   approve: 'docs/how-to/rollout.md',
   abort: 'docs/how-to/rollout.md',
   rollback: 'docs/how-to/rollback.md',
 }
-/** Commands after which gateways do not apply a commit that could be waited for. */
+/** Commands after which there is no commit to wait for. */
 const withoutCommit: ReadonlySet<string> = new Set(['pause', 'abort'])
 
 export function register(program: Command): void {
@@ -32,7 +32,7 @@ export function register(program: Command): void {
       exitWith(async () => await (await import('./change-command.ts')).pauseCommand(name, false, options, standardOutput())),
   )
   change(program, 'approve', 'Approve the next stage of a rollout', ['approve plant', 'approve plant --stage line-2'])
-    .option('--stage <name>', 'a later stage of spec.rollout, approved in advance')
+    .option('--stage <name>', 'approve a later stage of spec.rollout in advance')
     .action((name: string, options: ApproveOptions) =>
       exitWith(async () => await (await import('./change-command.ts')).approveCommand(name, options, standardOutput())),
     )

@@ -59,7 +59,7 @@ function connect(options: Omit<ClusterOptions, 'context'>, context: string | und
   return { kube, server, namespace: options.namespace ?? namespace, context }
 }
 
-/** Replaces method, path and status code by one sentence. */
+/** Replaces the method, path and status code in a message with an explanation. */
 export function explainApiError(error: unknown, server: string): unknown {
   if (!(error instanceof Fault)) return error
   const { reason, message } = error

@@ -16,7 +16,11 @@ export function register(program: Command): void {
     .addOption(formatOption())
     .addHelpText(
       'after',
-      helpFooter({ exits: { 0: 'success', 2: 'unknown' }, calls: ['history plant -n line-1'], page: 'docs/how-to/fleet.md' }),
+      helpFooter({
+        exits: { 0: 'success', 2: 'the history cannot be read' },
+        calls: ['history plant -n line-1'],
+        page: 'docs/how-to/fleet.md',
+      }),
     )
     .action((name: string | undefined, options: HistoryOptions) => exitWith(() => historyCommand(name, options, standardOutput())))
 }

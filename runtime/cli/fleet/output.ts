@@ -1,6 +1,6 @@
 /**
- * Writes the output of the fleet commands: for a terminal, for a pipe, or as JSON. And ends them: with an exit code, 0 yes, 1 no, 2
- * unknown, and why they failed.
+ * Writes the output of the fleet commands for a terminal, for a pipe, or as JSON. Also sets their exit code (0 yes, 1 no, 2 unknown), and
+ * prints why they failed.
  */
 import { InvalidArgumentError, Option } from 'commander'
 import { readNoColor } from '../../settings/environment.ts'

@@ -13,14 +13,14 @@ export function register(program: Command): void {
     .description('Show which gateways run which commit, and the reason and next step for each problem.')
     .argument('[name]', 'one GatewaySync, with its gateways, findings and requests')
   withClusterOptions(command, { several: true })
-    .option('-A, --all-namespaces', 'GatewaySyncs of all namespaces')
+    .option('-A, --all-namespaces', 'show the GatewaySyncs of all namespaces')
     .option('--state <dir>', 'without a cluster: the folder of "cluster-sync run --state"')
     .option('-w, --watch', 'show every change until Ctrl-C')
     .addOption(formatOption())
     .addHelpText(
       'after',
       helpFooter({
-        exits: { 0: 'all ready', 1: 'not all ready', [exitUnknown]: 'unknown' },
+        exits: { 0: 'all ready', 1: 'not all ready', [exitUnknown]: 'the state is unknown: no access, no response, or invalid options' },
         calls: [
           'status -A',
           'status plant -n line-1 --watch',

@@ -57,7 +57,8 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       const { mirror } = opened
       const branch = options.branch ?? `captured/${target.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
       if (options.dryRun === true) {
-        const text = [...listed, `${captured.length} files would be one commit on ${shortCommit(target.commit)}, branch ${branch}`, '']
+        const files = counted(captured.length, 'file')
+        const text = [...listed, `${files} would become one commit with parent ${shortCommit(target.commit)}, on branch ${branch}`, '']
         return { text: text.join('\n'), captured: true }
       }
       const origin = { gateway: target.facts.gatewayName, mode: target.facts.mode?.name ?? '', commit: target.commit }
@@ -66,12 +67,12 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       const message = { author: author ?? savedBy(captured, target.facts.gatewayName), text, at }
       const commit = await mirror.commit(target.commit, captured, message, signal)
       await refuseNewErrors(mirror, target, commit, signal)
-      const handed = await submitCommit(mirror, { ...options, branch }, { commit, parent: target.commit }, signal)
+      const submitted = await submitCommit(mirror, { ...options, branch }, { commit, parent: target.commit }, signal)
       return {
         text: [
           ...listed,
           `commit ${shortCommit(commit)} with ${counted(captured.length, 'file')}, parent ${shortCommit(target.commit)}`,
-          ...handed,
+          ...submitted,
           '',
         ].join('\n'),
         captured: true,

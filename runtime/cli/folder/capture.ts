@@ -17,7 +17,7 @@ export function register(program: Command): void {
     .command('capture')
     .summary('Capture local changes of a gateway as a commit')
     .description(
-      'Capture the changes on a gateway since its last sync as one commit: of a data directory with --data, else through the controller of a cluster. The data directory is only read.',
+      'Capture the changes made on a gateway since its last sync as one commit: from a data directory with --data, otherwise through the controller of a cluster. The data directory is not changed.',
     )
     .argument('[name]', 'in a cluster: the GatewaySync; its spec.capture sets the branch')
     .option('--only <name>', 'in a cluster: only this gateway or pod')
@@ -34,12 +34,12 @@ export function register(program: Command): void {
     .option('--mode <name>', 'deployment mode of the gateway (default: that of the last sync)')
     .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
     .option('--push', 'push the commit as a new branch of spec.git.repo, with the credentials of spec.git.auth')
-    .option('--output <file>', 'write the commit to a file: a bundle if its name ends in .bundle, else a patch for git am')
+    .option('--output <file>', 'write the commit to a file: a bundle if its name ends in .bundle, otherwise a patch for git am')
     .option('--branch <name>', 'name of the branch (default: captured/<gateway>-<hash of the changes>)')
-    .option('--author <author>', '"Name <address>" (default: the user of the last save in a Designer)')
+    .option('--author <author>', '"Name <address>" (default: the user who last saved in a Designer)')
     .option('--message <text>', 'commit message')
     .option('--include <glob>', 'also capture new files of the data directory that match; repeatable', collect, [])
-    .option('--dry-run', 'only list what would be captured')
+    .option('--dry-run', 'list what would be captured, and capture nothing')
     .addHelpText(
       'after',
       helpFooter({

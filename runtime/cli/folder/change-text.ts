@@ -10,7 +10,7 @@ import { nextStep } from '../output/next-steps.ts'
 import { heading, painted, type Style } from '../../fleet/terminal.ts'
 import { shownPlace } from '../../api/findings.ts'
 
-/** Code hosts accept a megabyte, but longer texts are not useful. */
+/** Git hosts accept up to a megabyte, but a longer text than this is not useful. */
 const markdownCharacters = 60_000
 const markdownFindings = 50
 
@@ -85,7 +85,7 @@ function countsOf({ counts: { added, changed, removed } }: GatewayChange): strin
 }
 
 function findingsOf({ lint: { summary }, gone }: ChangeReport): string {
-  return `${counted(summary.errors, 'new error')}, ${counted(summary.warnings, 'new warning')}${gone === 0 ? '' : `, ${gone} gone`}`
+  return `${counted(summary.errors, 'new error')}, ${counted(summary.warnings, 'new warning')}${gone === 0 ? '' : `, ${gone} fixed`}`
 }
 
 function checksOf({ head, checked }: ChangeReport): string {

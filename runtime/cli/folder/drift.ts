@@ -20,7 +20,7 @@ export function register(program: Command): void {
     .command('drift')
     .summary('Show local changes of gateways')
     .description(
-      'Show changes on gateways since the last sync: of a data directory by resource, of a cluster by file, and with --contents by resource. Changes no gateway.',
+      'Show changes made on gateways since the last sync: in a data directory by resource, in a cluster by file, or with --contents by resource. Gateways are not changed.',
     )
     .argument('[name]', 'in a cluster: one GatewaySync (default: all of the namespace)')
     .option('-f, --file <file>', 'YAML file with one GatewaySync, for --data')
@@ -32,7 +32,7 @@ export function register(program: Command): void {
     .option('--contents', 'in a cluster: request the differences from the agents, including new files; needs permission to patch')
     .option('--only <name>', 'with --contents: only this gateway or pod')
     .addOption(
-      new Option('--timeout <duration>', 'with --contents: maximum time to wait; agents answer for ten minutes')
+      new Option('--timeout <duration>', 'with --contents: maximum time to wait; agents drop a request after ten minutes')
         .argParser(durationArgument)
         .default(durationArgument(defaultTimeout), defaultTimeout),
     )
@@ -41,7 +41,7 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       helpFooter({
-        exits: { 0: 'no changes', 1: 'changes', 2: 'unknown' },
+        exits: { 0: 'no changes', 1: 'changes', 2: 'unknown: no access, no response of an agent, or invalid options' },
         page: 'docs/how-to/capture.md',
         calls: [
           'drift plant -n line-1',

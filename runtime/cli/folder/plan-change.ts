@@ -242,9 +242,9 @@ function refuseUnknownMode(profiles: readonly ResolvedProfile[], [mode]: readonl
   if (folders.size === 0 || [...folders].some((folder) => foldName(folder) === foldName(mode))) return
   const modes = [...new Set(roots.flatMap((root) => modesIn(root, paths)))].toSorted()
   const meant = nearestTo(mode, modes)
-  const known = modes.length === 0 ? 'there is no mode yet' : `modes are: ${modes.join(', ')}`
+  const known = modes.length === 0 ? 'there are no modes yet' : `available modes: ${modes.join(', ')}`
   const help = meant === undefined ? known : `did you mean "${meant}"?`
-  throw new Fault('InvalidConfiguration', `--mode: neither the base nor the head has a folder of the mode "${mode}"; ${help}`)
+  throw new Fault('InvalidConfiguration', `--mode: neither the base nor the head has a folder for the mode "${mode}"; ${help}`)
 }
 
 /** The modes of one profile: the named one, otherwise each mode that one of the commits has; `''` is none. */

@@ -65,7 +65,7 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
 export function changeLines(changes: readonly FileDiff[], view: PlanView, style: Style): string[] {
   if (view === 'summary' || changes.length === 0) return []
   if (view === 'full' || changes.length <= maxNamed) return fileLines(changes, style)
-  return [...folderLines(changes, style), '  each file and its lines: --full, or --format json']
+  return [...folderLines(changes, style), '  to list every file with its changes, use --full or --format json']
 }
 
 function fileLines(changes: readonly FileDiff[], style: Style): string[] {

@@ -35,7 +35,7 @@ export function register(program: Command): void {
     .command('plan')
     .summary('Show what a sync would change')
     .description(
-      'Show what a sync would change in a data directory, or with --base, what a change of the repository would change on all gateways. Writes nothing.',
+      'Show what a sync would change in a data directory, or with --base, the effect of a repository change on all gateways. Writes nothing.',
     )
     .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync')
     .option('--data <dir>', "the gateway's data directory")
@@ -53,11 +53,11 @@ export function register(program: Command): void {
     .option('--gateway <url>', 'URL of the running gateway, to read its deployment mode')
     .option('--api-key-file <file>', "file with the gateway's API key, <name>:<secret>")
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--mode <name>', 'deployment mode of the gateway (default: from --gateway, else from its ignition.conf)')
-    .option('--ref <ref>', 'a ref instead of spec.git.ref')
+    .option('--mode <name>', 'deployment mode of the gateway (default: from --gateway, otherwise from its ignition.conf)')
+    .option('--ref <ref>', 'ref to plan instead of spec.git.ref')
     .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
-    .addOption(new Option('--summary', 'only counts and findings').conflicts('full'))
-    .option('--full', 'every file with its lines, even if there are more than 30')
+    .addOption(new Option('--summary', 'show only counts and findings').conflicts('full'))
+    .option('--full', 'list every file with its changes, even if there are more than 30')
     .addOption(
       new Option('--format <format>', 'output format; all but text and json need --base')
         .choices(['text', 'json', 'markdown', ...lintFormats])

@@ -1,7 +1,7 @@
 /**
- * The events of `cluster-sync run`, and their creation from its states: one for each new commit, each refusal with its reason, and each new
- * state of a gateway. None while nothing changes, nor for the findings of an earlier run. Remembers the last events; has no other effects.
- * `render.ts` formats events as lines, and `--format json` prints them unchanged.
+ * Creates the events of `cluster-sync run` from its states: one for each new commit, each refusal with its reason, and each new state of a
+ * gateway; none while nothing changes, and none for findings of an earlier run. Remembers the last events; has no other effects. `render.ts`
+ * formats events as lines, and `--format json` prints them unchanged.
  */
 import { nothingPublished } from '../../agent/desired.ts'
 import type { Fault } from '../../platform/fault.ts'

@@ -1,5 +1,5 @@
 /**
- * The next step for each reason of `runtime/platform/fault.ts`, as one sentence that begins with a verb. Pure.
+ * The next step for each reason in `runtime/platform/fault.ts`. Pure.
  */
 import { type Reason, reasons } from '../../platform/fault.ts'
 import { docsPage } from '../../platform/version.ts'
@@ -22,7 +22,7 @@ const steps: Readonly<Record<Reason, string>> = {
   GitUnauthorized: 'Set spec.git.auth, or renew the token or password in its Secret: it may be missing, wrong or expired.',
   GitForbidden: 'Give the account of the credentials permission to read the repository.',
   GitKeyRefused: 'Add the public half of the SSH key to the git host as a deploy key with read access.',
-  GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you have compared its fingerprint.',
+  GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you verify its fingerprint.',
   GitHostKeyChanged: 'Ask the administrators of the git host whether its key changed; only then replace the line in knownHosts.',
   GitTlsUntrusted: 'Add the CA certificate of the git host to the Secret that spec.git.caBundle names.',
   GitHostUnknown: 'Check the host name in spec.git.repo and the DNS of this machine: `getent hosts <host>`.',
@@ -31,15 +31,16 @@ const steps: Readonly<Record<Reason, string>> = {
   GitObjectMissing: 'Run `git fsck` on the git host, and push the missing object again from a clone that has it.',
   GitOutOfMemory: 'Remove the largest files from the repository.',
   GithubAppRefused: 'Check appId, installationId and the private key, and that the App is installed for this repository.',
-  CredentialsInvalid: 'Correct the Secret that the message names: the whole key or certificate in PEM, with its passphrase.',
+  CredentialsInvalid:
+    'Correct the Secret that the message names: it must contain the entire key or certificate in PEM format, and the passphrase of the key.',
   GitUnreachable: 'Check the network between this machine and the git host: `git ls-remote <repository>`. The sync retries automatically.',
   GitTimeout: 'Check the network to the git host. The sync retries automatically.',
   GitFailed: "Read git's message. `git fetch` in a clone on the same machine should fail in the same way.",
   GitKilled: 'Raise the limit that the message names: memory, processes or open files. The sync retries automatically.',
   CommitStatusRefused: 'Give the token of spec.git.commitStatus permission to write commit statuses.',
   CommitStatusFailed: 'Check the network to the git host. The status is sent again automatically.',
-  NotificationRefused: 'Check the address and the credentials of the receiver of notifications.',
-  NotificationFailed: 'Check the network to the receiver of notifications. The message is sent again automatically.',
+  NotificationRefused: 'Check the address and the credentials of the notification receiver.',
+  NotificationFailed: 'Check the network to the notification receiver. The message is sent again automatically.',
   PushRefused: 'Choose another branch with --branch, or ask the administrators of the git host for permission to create one.',
   PullRequestRefused:
     'Give the token of spec.capture permission to open pull requests, then run the command again. The branch is already pushed.',
@@ -102,13 +103,13 @@ const steps: Readonly<Record<Reason, string>> = {
     "Check the end of the previous log of the gateway's container; correct the commit, or continue with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',
   // receiver
-  NotAuthenticated: `Give both sides the same secret or token, and have the host sign in a format that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
+  NotAuthenticated: `Configure the same secret or token on both sides, and a signature format that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
   AuthNotReady: 'Create the Secret with the key of the webhook, or correct its name.',
   PayloadMalformed: 'Send the body as JSON in UTF-8.',
   PayloadTooLarge: 'Send a smaller body; a generic call contains only {"ref": "main"}.',
   PayloadUnrecognized: `Send {"ref": "main"}, or choose an event that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
   UnsupportedMediaType: 'Choose application/json as the content type of the webhook.',
-  MethodNotAllowed: 'Call the route with POST.',
+  MethodNotAllowed: 'Use the method POST.',
   NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',
   TooManyRequests:
     'If a gateway reports it, no action is needed: the agent waits for a free connection and retries automatically. If a caller gets it, call less often; the Retry-After header shows the number of seconds.',
@@ -119,9 +120,9 @@ const steps: Readonly<Record<Reason, string>> = {
   Rejected: 'Correct the field that the API server names.',
   UnsupportedKubernetes: 'Upgrade the cluster to Kubernetes 1.30 or newer.',
   // anywhere
-  Timeout: 'Try again with more time (--timeout). If the problem persists, check the system that the message names.',
+  Timeout: 'Try again with a longer --timeout. If the problem persists, check the system that the message names.',
   InvalidConfiguration: 'Correct the option or setting that the message names; `cluster-sync <command> --help` shows the options.',
-  Unexpected: 'This is a bug in cluster-sync: please report it with what `--log-level debug` prints.',
+  Unexpected: 'This is a bug in cluster-sync: please report it with the output of `--log-level debug`.',
 }
 
 /** The next step for states that are not faults. */

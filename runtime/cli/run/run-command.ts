@@ -43,7 +43,7 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
     const deps = { clock, log, output }
     return settings.once === true ? await runOnce(settings, deps, stop) : await runOn(settings, deps, stop)
   } catch (error) {
-    // While waiting for another process to release a folder.
+    // Stopped while it waited for another process to release a folder.
     if (claim === undefined && isAbort(error, stop.signal)) return settings.once === true ? 1 : 0
     throw error
   } finally {

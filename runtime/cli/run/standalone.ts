@@ -240,7 +240,7 @@ function followTarget(
   )
 }
 
-/** So many paths of each kind are named. */
+/** Maximum number of paths of each kind in an event. */
 const namedPaths = 100
 
 function changedPaths({ puts, deletes }: Plan): ChangedPaths {

@@ -152,7 +152,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
   {
     pattern: /Could not resolve host|Name or service not known|Temporary failure in name resolution|No address associated/,
     reason: 'GitHostUnknown',
-    message: (target) => `no address is known for ${target.proxy?.host ?? target.url.host}`,
+    message: (target) => `the host name ${target.proxy?.host ?? target.url.host} cannot be resolved`,
   },
   {
     pattern: /Connection refused|Couldn't connect to server|Failed to connect/,

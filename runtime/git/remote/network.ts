@@ -127,6 +127,6 @@ async function resolvedAddresses(host: string, lookUp: LookUp, signal: AbortSign
     return await lookUp(host, deadline(lookupTimeoutMs, signal))
   } catch (error) {
     signal.throwIfAborted()
-    throw new Fault('GitHostUnknown', `no address is known for "${printable(host)}"`, { cause: error })
+    throw new Fault('GitHostUnknown', `the host name "${printable(host)}" cannot be resolved`, { cause: error })
   }
 }

@@ -19,9 +19,9 @@ void t.test('an invalid argument is reported in one line, with what to do', asyn
     [['lint', folder, '--root', '../..'], /--root: /],
     [['lint', outside, '--ref', 'main'], /is not in a git repository, so it has no "main"; omit --ref/],
     [['sign', folder, '--root', '/etc'], /--root: /],
-    [['sign', manifest], /config-mode\.json belongs to no resource/],
-    [['mode', 'diff', 'dev', 'gone', '--path', folder], /no mode "gone".*; modes are: dev, prod \(/],
-    [['mode', 'new', 'qa', '--from', 'gone', '--path', folder], /modes are: dev, prod \(/],
+    [['sign', manifest], /config-mode\.json is not part of a resource/],
+    [['mode', 'diff', 'dev', 'gone', '--path', folder], /no mode "gone".*; available modes: dev, prod \(/],
+    [['mode', 'new', 'qa', '--from', 'gone', '--path', folder], /available modes: dev, prod \(/],
     [['plan', '-f', path.join(outside, 'none.yaml'), '--data', outside], /none\.yaml: cannot be read: it does not exist/],
     [['plan', '-f', outside, '--data', outside], /cannot be read: it is a folder/],
     [['nonsense'], /^cluster-sync: unknown command 'nonsense'\n  next: see --help/],
@@ -164,7 +164,7 @@ void t.test('mode new: rejects an invalid mode and creates nothing', async (t) =
   if (!requires(t, 'git')) return
   const repository = repositoryOf(t, validTree())
   for (const [name, why] of [
-    ['Dev', /exists already/],
+    ['Dev', /already exists/],
     ['core', /reserved/],
     ['a:b', /forbidden character/],
     ['../x', /contains a \//],

@@ -59,7 +59,7 @@ void t.test('a working tree with CRLF is not signed: git stores LF, and a signat
     unsigned: [
       {
         file: `${root}/${name}/resource.json`,
-        why: 'cannot be signed: config.json has line ends of Windows (CRLF), which git may store as LF; save it with LF, which git stores unchanged (with core.autocrlf=input git checks files out so), and sign the resource again',
+        why: 'cannot be signed: config.json has Windows line endings (CRLF), which git may store as LF; save it with LF, which git stores unchanged (with core.autocrlf=input, git checks files out with LF), and sign the resource again',
       },
     ],
     right: 0,

@@ -58,9 +58,9 @@ void t.test('the plan lists the changes per mode, and modes with the same change
   matchObject(t, prod, { code: 0, stdout: /^profile default, mode PROD: 1 to add/ }, 'the folder of a mode may lie beside what is checked')
   for (const [name, help] of [
     ['prd', 'did you mean "prod"?'],
-    ['qualification', 'modes are: dev, prod'],
+    ['qualification', 'available modes: dev, prod'],
   ] as const) {
-    const stderr = `cluster-sync: --mode: neither the base nor the head has a folder of the mode "${name}"; ${help} (InvalidConfiguration)\n`
+    const stderr = `cluster-sync: --mode: neither the base nor the head has a folder for the mode "${name}"; ${help} (InvalidConfiguration)\n`
     matchObject(t, await plan('--base', 'main', '--mode', name), { code: 2, stdout: '', stderr })
   }
   repository.git('checkout', '-q', '-b', 'same', 'main')

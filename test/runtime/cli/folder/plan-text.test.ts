@@ -37,7 +37,7 @@ void t.test('few files are shown with their lines, many are grouped by folder, a
   t.strictSame(planText(many, 'grouped', plain).slice(0, -1), [
     '+ projects/plant/views/  +40',
     '~ projects/plant/  ~1',
-    '  each file and its lines: --full, or --format json',
+    '  to list every file with its changes, use --full or --format json',
   ])
   t.equal(planText(many, 'full', plain).length, 2 * 40 + 3 + 1)
   t.equal(planText(many, 'summary', plain).length, 1)

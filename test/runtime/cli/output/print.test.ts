@@ -15,7 +15,7 @@ function start(options: Partial<RunOutputOptions> = {}) {
   const written = { out: '', err: '' }
   const clock = { now: () => Temporal.Instant.from('2026-01-01T09:05:07Z'), monotonicMs: () => nowMs }
   const style = { width: 80, color: false, symbols: false, timeZone: 'UTC', verbose: false }
-  const story = createRunOutput(clock, {
+  const output = createRunOutput(clock, {
     format: 'text',
     style,
     isTerminal: false,
@@ -24,19 +24,19 @@ function start(options: Partial<RunOutputOptions> = {}) {
     err: (text) => (written.err += text),
     ...options,
   })
-  return { story, written, pass: (ms: number) => (nowMs += ms) }
+  return { output, written, pass: (ms: number) => (nowMs += ms) }
 }
 
 void t.test('a terminal has one transient line, which the next permanent line replaces', async (t) => {
-  const { story, written, pass } = start({ isTerminal: true })
-  story.emit(progress(1))
-  story.emit(progress(2))
+  const { output, written, pass } = start({ isTerminal: true })
+  output.emit(progress(1))
+  output.emit(progress(2))
   pass(100)
-  story.emit(progress(3))
-  story.emit(progress(9))
-  story.emit(ready)
-  story.emit(unchanged)
-  story.end()
+  output.emit(progress(3))
+  output.emit(progress(9))
+  output.emit(ready)
+  output.emit(unchanged)
+  output.end()
   const clear = '\r\u001b[2K'
   const lines = ['09:05:07   plant: 1 of 9 files', '09:05:07   plant: 3 of 9 files', '09:05:07   plant: 9 of 9 files']
   const rest = `${clear}09:05:07 ready: all\n${clear}09:05:07   checked main: nothing new since aaaaaaaa${clear}`
@@ -44,29 +44,29 @@ void t.test('a terminal has one transient line, which the next permanent line re
 })
 
 void t.test('a pipe gets no idle polls, and the progress of a long sync every ten seconds', async (t) => {
-  const { story, written, pass } = start()
-  story.emit(unchanged)
-  story.emit(progress(1))
+  const { output, written, pass } = start()
+  output.emit(unchanged)
+  output.emit(progress(1))
   for (const done of [2, 3, 9]) {
     pass(4_000)
-    story.emit(progress(done))
+    output.emit(progress(done))
   }
   t.equal(written.out, '09:05:07 plant: 9 of 9 files\n')
 })
 
 void t.test('the failure of a single run goes to standard error and sets hasFailed', async (t) => {
-  const { story, written } = start({ splits: true })
-  story.emit(ready)
-  t.equal(story.hasFailed(), false)
-  story.emit(failed)
-  t.equal(story.hasFailed(), true)
+  const { output, written } = start({ splits: true })
+  output.emit(ready)
+  t.equal(output.hasFailed(), false)
+  output.emit(failed)
+  t.equal(output.hasFailed(), true)
   t.equal(written.out, '09:05:07 ready: all\n')
   t.match(written.err, /^09:05:07 late \(Timeout\)\n +next: /)
 })
 
 void t.test('JSON has one event per line, with the next step of a failure', async (t) => {
-  const { story, written } = start({ format: 'json', isTerminal: true })
-  for (const event of [ready, failed, unchanged]) story.emit(event)
+  const { output, written } = start({ format: 'json', isTerminal: true })
+  for (const event of [ready, failed, unchanged]) output.emit(event)
   const lines = written.out.trimEnd().split('\n')
   t.equal(lines.length, 2)
   t.strictSame(JSON.parse(lines[0] ?? ''), { time: '2026-01-01T09:05:07.000Z', event: 'ready', level: 'ok', message: 'all' })

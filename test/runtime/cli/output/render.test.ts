@@ -19,7 +19,7 @@ const finding = (rule: string, severity: 'error' | 'warning' = 'error') => ({
 })
 
 /** One run from start to end, with every kind of event. */
-const story: RunEvent[] = [
+const events: RunEvent[] = [
   { event: 'following', repo: '/srv/git/plant.git', ref: 'main', targets: ['line-1', 'line-2'] },
   { event: 'listening', url: 'http://localhost:9444/webhook/default/plant', open: false },
   { event: 'published', ...stays, words, durationMs: 412 },
@@ -65,7 +65,7 @@ const story: RunEvent[] = [
 ]
 
 void t.test('a pipe gets one plain line per event, with the time in UTC', async (t) => {
-  const lines = story.flatMap((event) => renderEvent(event, at, plain))
+  const lines = events.flatMap((event) => renderEvent(event, at, plain))
   t.strictSame(lines, [
     '2026-01-01T09:05:07Z following main of /srv/git/plant.git for line-1, line-2',
     '2026-01-01T09:05:07Z webhook receiver: POST http://localhost:9444/webhook/default/plant',
@@ -94,7 +94,7 @@ void t.test('a pipe gets one plain line per event, with the time in UTC', async 
 })
 
 void t.test('a terminal gets the local time, symbols, and lines that fit its width', async (t) => {
-  const lines = story.flatMap((event) => renderEvent(event, at, terminal))
+  const lines = events.flatMap((event) => renderEvent(event, at, terminal))
   t.strictSame(
     lines.filter((line) => line.length > terminal.width),
     [],
@@ -108,7 +108,7 @@ void t.test('a terminal gets the local time, symbols, and lines that fit its wid
 })
 
 void t.test('-v names the files', async (t) => {
-  const [, , , target] = story
+  const [, , , target] = events
   t.strictSame(target === undefined ? [] : renderEvent(target, at, { ...terminal, verbose: true }).slice(2), [
     '               + projects/a',
     '               - projects/b',
@@ -117,12 +117,12 @@ void t.test('-v names the files', async (t) => {
 })
 
 void t.test('color changes no text', async (t) => {
-  const colored = story.flatMap((event) => renderEvent(event, at, { ...terminal, color: true }))
+  const colored = events.flatMap((event) => renderEvent(event, at, { ...terminal, color: true }))
   // oxlint-disable-next-line no-control-regex -- the codes of colors begin with one
   const bare = colored.map((line) => line.replace(/\u001b\[\d+m/g, ''))
   t.strictSame(
     bare,
-    story.flatMap((event) => renderEvent(event, at, terminal)),
+    events.flatMap((event) => renderEvent(event, at, terminal)),
   )
   containsText(t, colored[2], '\u001b[32m')
   t.ok(colored.some((line) => line.includes('\u001b[31m')))

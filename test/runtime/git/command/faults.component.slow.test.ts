@@ -177,5 +177,8 @@ void t.test('a certificate for another name, a closed port and an unknown host h
   t.match(await ask(git), /^GitTlsUntrusted: the certificate of 127\.0\.0\.1:\d+ is not trusted by spec\.git\.caBundle \(CN=Plant CA\)/)
   await host.stop()
   t.equal(await ask(git), `GitConnectionRefused: nothing answers at 127.0.0.1:${host.port}`)
-  t.equal(await ask({ ...git, repo: 'https://nowhere.invalid/plant.git' }), 'GitHostUnknown: no address is known for nowhere.invalid')
+  t.equal(
+    await ask({ ...git, repo: 'https://nowhere.invalid/plant.git' }),
+    'GitHostUnknown: the host name nowhere.invalid cannot be resolved',
+  )
 })

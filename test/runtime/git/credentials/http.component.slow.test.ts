@@ -218,7 +218,7 @@ eachHost(t, 'a proxy reaches a host that cannot be resolved locally, and receive
     proxy.asked.length > 0 &&
       proxy.asked.every(({ target, headers }) => target === `git.example:${host.port}` && headers['authorization'] === undefined),
   )
-  t.match(await ask({ ...git, proxy: undefined }), /^GitHostUnknown: no address is known for git\.example/)
+  t.match(await ask({ ...git, proxy: undefined }), /^GitHostUnknown: the host name git\.example cannot be resolved/)
   secrets['proxy'] = { url: `http://127.0.0.1:${proxy.port}` }
   t.equal(
     await ask(git),

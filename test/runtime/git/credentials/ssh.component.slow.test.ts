@@ -101,7 +101,7 @@ eachHost(t, 'each refusal of an SSH host has its own reason and no text from the
   t.equal(await ask(git), commit, 'the new host key is taken once the Secret has it')
   await host.stop()
   t.equal(await ask(git), `GitConnectionRefused: nothing answers at ${where}`)
-  t.equal(await ask({ ...git, repo: 'git@nowhere.invalid:x' }), 'GitHostUnknown: no address is known for nowhere.invalid')
+  t.equal(await ask({ ...git, repo: 'git@nowhere.invalid:x' }), 'GitHostUnknown: the host name nowhere.invalid cannot be resolved')
 })
 
 void t.test('ssh connects to the resolved address and checks host keys by name', async (t) => {
