@@ -155,9 +155,9 @@ void t.test('mode new --from: copies the resources of another mode', async (t) =
   matchObject(t, await runCli(['mode', 'new', 'qa', '--path', folder, '--from', 'PROD']), { code: 0 })
   matchObject(t, await runCli(['mode', 'diff', 'prod', 'qa', '--path', folder]), { code: 0, stdout: /would have the same resources/ })
   const copied = await runCli(['mode', 'new', 'q & a', '--path', '.', '--root', root, '--from', 'prod'], { cwd: folder })
-  containsText(t, copied.stdout, `compare with: cluster-sync mode diff prod 'q & a' --root ${root}\n`)
+  containsText(t, copied.stdout, `to compare, run: cluster-sync mode diff prod 'q & a' --root ${root}\n`)
   const again = await runCli(['mode', 'new', 'x', '--path', folder, '--from', 'q & a'])
-  containsText(t, again.stdout, `compare with: cluster-sync mode diff 'q & a' x --path ${folder}\n`)
+  containsText(t, again.stdout, `to compare, run: cluster-sync mode diff 'q & a' x --path ${folder}\n`)
 })
 
 void t.test('mode new: rejects an invalid mode and creates nothing', async (t) => {
