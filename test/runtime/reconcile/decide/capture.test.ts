@@ -87,6 +87,7 @@ void t.test('equal changes are captured once, and new changes only after the qui
   const asked = entry('gw-0', { request: 'now', changesDigest: digest, state: 'Pushed' })
   t.strictSame([answers(taken, offer), answers(asked, offer), answers(taken, next)], [true, true, false])
   t.equal(answers(taken, { request: 'now', digest }), false, 'who asks has an answer of their own')
+  t.equal(answers(asked, { request: 'now', digest: other }), true, 'a request is answered once, whatever changes')
   const atMs = Date.parse(taken.at)
   const isToWait = (last: CaptureEntry, of: { request: string }, afterMs: number): boolean =>
     isTooSoon(last, of, { quietPeriod: '5m' }, atMs + afterMs)
@@ -322,6 +323,8 @@ void t.test('an event names the gateway, the changes and where they are, or why 
   t.strictSame(after(without, waiting), [], 'it is being opened')
   const open: CaptureEntry = { ...waiting, pullRequest: { state: 'Open', url: 'https://git.example/1' } }
   t.strictSame(after(waiting, open), [`Normal Captured: pull request of ${branch}, changes of gateway gw: https://git.example/1`])
+  const opened: CaptureEntry = { ...entry('gw', { state: 'Pushed' }), pullRequest: { state: 'Open' } }
+  t.strictSame(after(entry('gw', { state: 'Pushed' }), opened), ['Normal Captured: pull request of , changes of gateway gw: '])
   const refused: CaptureEntry = { ...waiting, pullRequest: { state: 'Refused' } }
   t.strictSame(after(waiting, refused), [`Warning CaptureRefused: ${branch}, changes of gateway gw, has no pull request:  ()`])
   t.strictSame(

@@ -119,6 +119,9 @@ void t.test('a new commit is published and remembered once', async (t) => {
   t.strictSame(detailed.source, { ...source, committedAt: before, resolvedRef: 'refs/heads/main', verified })
   t.strictSame(detailed.history[0], { ...entry, signedBy: 'K1, K2' })
   t.equal(follow(resolved({ verified: { commit: { key: 'K1' }, tag: { key: 'K1' } } })).history[0]?.signedBy, 'K1')
+  t.equal(follow(resolved({ verified: { commit: { key: 'K1' } } })).history[0]?.signedBy, 'K1')
+  t.equal(follow(resolved({ verified: { tag: { key: 'K2' } } })).history[0]?.signedBy, 'K2')
+  t.equal('signedBy' in (follow(resolved({ verified: {} })).history[0] ?? {}), false)
 })
 
 void t.test('the history keeps ten entries, the newest first', async (t) => {

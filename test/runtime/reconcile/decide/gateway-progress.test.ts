@@ -6,7 +6,7 @@ import type { CheckRecord } from '../../../../runtime/api/check-record.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
 import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import { progressOf } from '../../../../runtime/reconcile/decide/gateway-progress.ts'
-import { type GatewayPod, type GatewayState, parseReport } from '../../../../runtime/reconcile/decide/gateways.ts'
+import { type GatewayPod, type GatewayState, parseReport, type Reports } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import { podWith } from '../../../support/gatewaysync.ts'
 import { commitOf } from '../../../support/staged-fleet.ts'
@@ -48,14 +48,15 @@ type ProgressGiven = Partial<Parameters<typeof progressOf>[3]> & {
   report?: Partial<SyncReportStatus>
   pod?: Partial<GatewayPod>
   pods?: readonly GatewayPod[]
+  reports?: Reports
 }
 
 /** Returns the progress of one gateway, by default of one that is synced. */
-function progressWith({ state = 'synced', reason, report, pod = {}, pods = [podWith('gw', pod)], ...context }: ProgressGiven) {
+function progressWith({ state = 'synced', reason, report, reports, pod = {}, pods = [podWith('gw', pod)], ...context }: ProgressGiven) {
   const gateway = { pod: 'gw', state, reason, message: undefined, commit: undefined, mode: undefined }
-  const reports = new Map(report === undefined ? [] : ([['gw', parseReport('uid-gw', { phase: 'Synced', ...report })]] as const))
+  const own = new Map(report === undefined ? [] : ([['gw', parseReport('uid-gw', { phase: 'Synced', ...report })]] as const))
   const base = { target, since: undefined, check: () => undefined, answers: new Map(), nowMs: 0, paused: () => false }
-  const [found] = progressOf([gateway], pods, reports, { ...base, ...context })
+  const [found] = progressOf([gateway], pods, reports ?? own, { ...base, ...context })
   return found
 }
 void t.test('a gateway is selected by the labels of its pod and by its name', (t) => {
@@ -117,6 +118,15 @@ void t.test('a failure counts if it is lasting, about the target, and not of loc
     t.equal(of(state, 'TemplateFailed', undefined), 'moving', 'there is no report')
   }
   t.equal(of('pending', 'TemplateFailed', { attempt }), 'moving', 'it has not failed')
+  t.end()
+})
+
+void t.test('a report that cannot be read fails no gateway, and answers no check', (t) => {
+  const reports = new Map([['gw', parseReport('uid-gw', 'nonsense')]])
+  const progress = (more: ProgressGiven) => progressWith({ reports, ...more })?.progress
+  t.equal(progress({ state: 'failed', reason: 'MalformedReport' }), 'moving')
+  t.equal(progress({ since: '2026-01-01T00:00:00Z' }), 'updated')
+  t.equal(progress({ check: () => ({ http: { path: '/health', status: 200 } }) }), 'moving')
   t.end()
 })
 

@@ -88,6 +88,7 @@ void t.test('of more than 8 waiting requests the oldest without a final outcome 
   const why = 'later requests arrived before the git host answered'
   t.strictSame(outcomes([]), [`r0 Superseded ${why}`, `r1 Superseded ${why}`])
   t.strictSame(outcomes([answered('r0', 'Handled')]), ['r0 Handled ', `r1 Superseded ${why}`])
+  t.strictSame(outcomes([answered('r9', 'Handled')]), ['r9 Handled ', `r0 Superseded ${why}`], 'an answered one takes no place')
   t.strictSame(outcomes([answered('r0', 'Pending')]), [`r0 Superseded ${why}`, `r1 Superseded ${why}`])
   t.strictSame(outcomes([answered('other', 'Handled')]), ['other Handled ', `r0 Superseded ${why}`, `r1 Superseded ${why}`])
   t.strictSame(recordOverfull([], { ...request, superseded: [] }, at), [])
