@@ -3,6 +3,7 @@
  * what git holds. Loaded only if there is such a resource, because every import costs the agent memory.
  */
 import * as fs from 'node:fs'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { checkCollections } from '../../validation/run/check-root.ts'
 import { resourceChecks } from '../../validation/rules/checks.ts'
 import type { CheckFinding as CollectionFinding } from '../../validation/rules/findings.ts'
@@ -11,7 +12,8 @@ import type { Level, RuleId } from '../../validation/rules/rules.ts'
 import { modeManifest } from '../../validation/model/tree.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import { parentOf } from '../../api/values.ts'
-import { withFolders } from '../disk/folders.ts'
+import { maxFileBytes } from '../../content/protocol/protocol.ts'
+import { openFolders } from '../disk/folders.ts'
 import { listFiles, type StagedView, holdsFile } from './staged-view.ts'
 import { collectionsFolder } from '../model/paths.ts'
 
@@ -111,6 +113,10 @@ function keyOf(folder: string): string {
     .join('/')
 }
 
+/**
+ * The folder of a resource may hold anything, which another process may swap at any time: a file that is not ordinary, or larger than any
+ * delivered one, is not read.
+ */
 function listingOf(view: StagedView, entries: readonly FileEntry[]): Listing {
   return {
     async *list() {
@@ -118,19 +124,32 @@ function listingOf(view: StagedView, entries: readonly FileEntry[]): Listing {
     },
     async read(ids, sink, signal) {
       const chunk = Buffer.allocUnsafe(64 * 1024)
-      withFolders(view.dataDir, (folders) => {
+      const folders = openFolders(view.dataDir)
+      try {
         for (const entry of ids) {
           signal.throwIfAborted()
-          const file = fs.openSync(folders.at(view.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
+          const flags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK
+          const file = fs.openSync(folders.at(view.place(entry.path)), flags)
           try {
-            sink.begin(entry, fs.fstatSync(file).size)
-            for (let size = fs.readSync(file, chunk); size > 0; size = fs.readSync(file, chunk)) sink.data(chunk.subarray(0, size))
+            const stat = fs.fstatSync(file)
+            sink.begin(entry, stat.size)
+            for (let left = stat.isFile() && stat.size <= maxFileBytes ? stat.size : 0; left > 0;) {
+              const size = fs.readSync(file, chunk, 0, Math.min(left, chunk.length), null)
+              if (size === 0) break
+              sink.data(chunk.subarray(0, size))
+              left -= size
+              // A large file would block probes and signals.
+              if (size === chunk.length) await yieldToEventLoop()
+              signal.throwIfAborted()
+            }
             sink.end()
           } finally {
             fs.closeSync(file)
           }
         }
-      })
+      } finally {
+        folders.close()
+      }
     },
   }
 }

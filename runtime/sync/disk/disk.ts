@@ -5,7 +5,8 @@
 import * as fs from 'node:fs'
 import { constants } from 'node:os'
 import path from 'node:path'
-import type { BlobId } from '../../content/protocol/protocol.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { type BlobId, maxFileBytes } from '../../content/protocol/protocol.ts'
 import { Fault, type Reason, shortages } from '../../platform/fault.ts'
 import { engineFolder } from '../../api/names.ts'
 import { blobHash } from '../model/manifest.ts'
@@ -197,8 +198,11 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The git id of a file's content; undefined if it is gone or not a regular file, null if it is unreadable or changes meanwhile. */
-export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId | null | undefined {
+/**
+ * The git id of a file's content; undefined if it is gone or not a regular file, null if it is unreadable, changes meanwhile, or is larger
+ * than any delivered file. Yields to the event loop after each full buffer; throws the signal's reason.
+ */
+export async function hashFile(file: string, like: BlobId, buffer: Uint8Array, signal: AbortSignal): Promise<BlobId | null | undefined> {
   let fd: number
   try {
     fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
@@ -210,6 +214,7 @@ export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId
   try {
     const stat = fs.fstatSync(fd)
     if (!stat.isFile()) return undefined
+    if (stat.size > maxFileBytes) return null
     const hash = blobHash(like, stat.size)
     let total = 0
     for (;;) {
@@ -218,6 +223,9 @@ export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId
       total += count
       if (total > stat.size) return null
       hash.update(buffer.subarray(0, count))
+      if (count < buffer.length) continue
+      await yieldToEventLoop()
+      signal.throwIfAborted()
     }
     return total === stat.size ? (hash.digest('hex') as BlobId) : null
   } finally {

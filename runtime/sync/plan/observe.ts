@@ -144,7 +144,7 @@ export async function observe(
         await yieldToEventLoop()
         signal.throwIfAborted()
       }
-      result.set(file, observeOne({ folders, observer, buffer }, file, owned.get(file), options))
+      result.set(file, await observeOne({ folders, observer, buffer, signal }, file, owned.get(file), options))
     }
     return result
   } finally {
@@ -152,25 +152,27 @@ export async function observe(
   }
 }
 
-function observeOne(
-  { folders, observer, buffer }: { folders: Folders; observer: Observer; buffer: Uint8Array },
+type Reading = { folders: Folders; observer: Observer; buffer: Uint8Array; signal: AbortSignal }
+
+async function observeOne(
+  reading: Reading,
   file: string,
   owned: Owned | undefined,
   options: { like: BlobId; verifyContent: boolean },
-): Observed {
-  const seen = observer.observe(file)
-  if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(folders, file) }
+): Promise<Observed> {
+  const seen = reading.observer.observe(file)
+  if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(reading.folders, file) }
   if (seen.kind !== 'file') return seen
   const verdict = owned === undefined || options.verifyContent ? undefined : knownVerdict(owned, seen.stat)
   if (verdict === 'clean') return { ...seen, id: owned?.rendered?.id ?? owned?.id }
   if (verdict !== undefined) return { ...seen, id: owned?.driftVerdict?.id }
-  return { ...seen, id: hashOf(folders, file, options.like, buffer) }
+  return { ...seen, id: await hashOf(reading, file, options.like) }
 }
 
 /** Returns the content's id; null if it is unreadable, changes meanwhile, or is no longer the file that was inspected. */
-function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array): BlobId | null {
+async function hashOf({ folders, buffer, signal }: Reading, file: string, like: BlobId): Promise<BlobId | null> {
   try {
-    return hashFile(folders.at(file), like, buffer) ?? null
+    return (await hashFile(folders.at(file), like, buffer, signal)) ?? null
   } catch (error) {
     if (isMissing(error) || (error instanceof Fault && error.reason === 'SymbolicLink')) return null
     throw diskFault(error, file)
@@ -202,7 +204,7 @@ export async function findDrift(
       }
       const seen = observer.observe(file)
       if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
-      const full = observeOne({ folders, observer, buffer }, file, entry, options)
+      const full = await observeOne({ folders, observer, buffer, signal }, file, entry, options)
       const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
       if (!same) drifted.push({ path: file, seen: full })
       else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })
