@@ -124,6 +124,12 @@ export function isWithin(path: string, ancestor: string): boolean {
   return ancestor === '' || (path.startsWith(ancestor) && (path.length === ancestor.length || path[ancestor.length] === '/'))
 }
 
+/** The nearest of `folders` that a path is below; undefined: none. Its time does not grow with the number of folders. */
+export function folderAbove(path: string, folders: { has(folder: string): boolean }): string | undefined {
+  for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) if (folders.has(folder)) return folder
+  return undefined
+}
+
 /** Most names are lower-case ASCII already; copying each would take a third of a validation's memory. */
 const isFolded = /^[ -@[-~]*$/
 

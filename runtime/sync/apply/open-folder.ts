@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../platform/clock.ts'
 import type { StoredCheck } from '../../api/check-record.ts'
 import { engineFolder } from '../../api/names.ts'
-import type { CommitHash } from '../../api/values.ts'
+import { type CommitHash, folderAbove } from '../../api/values.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { diskFault, ensureEngineFolder, ownershipOf, removeFile, withDiskFault } from '../disk/disk.ts'
@@ -183,8 +183,8 @@ function resume(dataDir: string, journal: Journal, manifest: Manifest, log: Log,
 function misplaced(dataDir: string, { steps, changes }: Journal): string | undefined {
   const observer = createObserver(dataDir)
   const files = new Set(steps.flatMap((step) => (step.op === 'put' ? [step.path] : [])))
-  const trees = steps.flatMap((step) => (step.op === 'tree' ? [`${step.path}/`] : []))
-  const wasPut = (path: string): boolean => files.has(path) || trees.some((tree) => path.startsWith(tree))
+  const trees = new Set(steps.flatMap((step) => (step.op === 'tree' ? [step.path] : [])))
+  const wasPut = (path: string): boolean => files.has(path) || folderAbove(path, trees) !== undefined
   return Iterator.from(changes).find(({ path, owned }) => {
     if (owned === undefined || !wasPut(path)) return false
     const seen = observer.observe(path)

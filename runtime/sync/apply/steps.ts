@@ -1,6 +1,7 @@
 /**
  * Turns a plan into the few renames that carry it out: where each file is staged, and in which order entries are moved. Pure.
  */
+import { folderAbove } from '../../api/values.ts'
 import { maybeEmptied, type Plan, type PlannedPut } from '../plan/plan.ts'
 
 /**
@@ -42,9 +43,10 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>, named
       puts.push({ op: 'tree', path: tree, stage: name })
     }
   })
+  const replacedFolders = new Set(replaced)
   const obstacles = replaced.map((path, index): Step => ({ op: 'move', path, keep: `o${index}` }))
   const moves = plan.deletes
-    .filter(({ path }) => !isBelowOne(path, replaced))
+    .filter(({ path }) => folderAbove(path, replacedFolders) === undefined)
     .map(({ path, isObstacle }, index) => ({ isObstacle, step: { op: 'move', path, keep: `d${index}` } satisfies Step }))
   return {
     steps: [
@@ -65,8 +67,4 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>, named
 /** The new folder with which a file arrives; undefined if the file's folder exists. */
 function treeOf({ before, topmost, path }: PlannedPut): string | undefined {
   return before === 'absent' && topmost !== path ? topmost : undefined
-}
-
-function isBelowOne(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path.startsWith(`${folder}/`))
 }

@@ -3,7 +3,7 @@
  * files, and what was found on disk at those paths; nothing else is touched. Pure.
  */
 import type { BlobId } from '../../content/protocol/protocol.ts'
-import { type CommitHash, foldName, parentOf } from '../../api/values.ts'
+import { type CommitHash, folderAbove, foldName, parentOf } from '../../api/values.ts'
 import type { Finding } from '../model/findings.ts'
 import { describeCollision, type FilePaths, findPathCollisions, type Aliases } from './path-collisions.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
@@ -91,8 +91,9 @@ export function plan(input: PlanInput): Plan {
   planDeletes(input, result)
   const goingFirst = new Set(input.aliases.files.values())
   for (const deletion of result.deletes) deletion.isObstacle ||= goingFirst.has(deletion.path)
-  const going = new Set(result.deletes.map(({ path }) => path))
-  for (const file of inOrder(input.puts.values())) planPut(input, result, file, going)
+  const going = new Map(result.deletes.map((deletion) => [deletion.path, deletion]))
+  const returning = new Set(input.aliases.folders.map(({ to }) => to))
+  for (const file of inOrder(input.puts.values())) planPut(input, result, file, { going, returning })
   findCollisions(input, result, going)
   result.problems.push(...refusals(input, result))
   const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))
@@ -135,7 +136,10 @@ function inOrder(files: Iterable<DesiredFile>): DesiredFile[] {
   return [...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function planPut(input: PlanInput, result: Plan, file: DesiredFile, going: Set<string>): void {
+/** `going`: deletions by path; `returning`: folders that return under another spelling. */
+type Moving = { going: Map<string, PlannedDelete>; returning: ReadonlySet<string> }
+
+function planPut(input: PlanInput, result: Plan, file: DesiredFile, { going, returning }: Moving): void {
   const { path } = file
   const length = tooLong(path, input.rootBytes)
   if (length !== undefined) {
@@ -151,9 +155,9 @@ function planPut(input: PlanInput, result: Plan, file: DesiredFile, going: Set<s
     result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
     result.counts.bytes += file.size
   }
-  const respelled = input.aliases.folders.find(({ to }) => path.startsWith(`${to}/`))
+  const respelled = folderAbove(path, returning)
   if (respelled !== undefined) {
-    put('absent', respelled.to)
+    put('absent', respelled)
   } else if (input.aliases.files.has(path)) {
     put('file', path)
   } else if (seen.kind === 'special') {
@@ -163,13 +167,14 @@ function planPut(input: PlanInput, result: Plan, file: DesiredFile, going: Set<s
   } else if (seen.kind === 'absent') {
     put('absent', seen.topmost)
   } else if (seen.kind === 'under-file') {
-    const spelled = seen.spelled ?? seen.file
-    if (going.has(spelled)) {
-      for (const deletion of result.deletes) deletion.isObstacle ||= deletion.path === spelled
+    const deletion = going.get(seen.spelled ?? seen.file)
+    if (deletion !== undefined) {
+      deletion.isObstacle = true
       put('absent', seen.file)
     } else if (input.prunesAll(file.mapping) && !isProtected(seen.file)) {
-      result.deletes.push({ path: seen.file, why: 'foreign', isObstacle: true })
-      going.add(seen.file)
+      const obstacle: PlannedDelete = { path: seen.file, why: 'foreign', isObstacle: true }
+      result.deletes.push(obstacle)
+      going.set(seen.file, obstacle)
       put('absent', seen.file)
     } else planObstacle(input, result, file, seen.file, `the file "${seen.file}"`)
   } else if (seen.kind === 'folder') {
@@ -213,14 +218,14 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
 }
 
 /** Only new paths can collide: the existing ones already coexist. */
-function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
+function findCollisions(input: PlanInput, result: Plan, going: ReadonlyMap<string, unknown>): void {
   if (!input.puts.keys().some((path) => !input.owned.has(path))) return
   for (const conflict of findPathCollisions(filesAfter(input, going))) {
     result.problems.push({ reason: 'MappingConflict', message: describeCollision(conflict) })
   }
 }
 
-function filesAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<string>): FilePaths {
+function filesAfter({ owned, puts, removed }: PlanInput, going: ReadonlyMap<string, unknown>): FilePaths {
   const stays = (path: string): boolean => !removed.has(path) && !going.has(path)
   function* all(): Generator<string> {
     for (const path of owned.keys()) if (stays(path) && !puts.has(path)) yield path

@@ -1,0 +1,142 @@
+/**
+ * A commit or a planted journal may move thousands of files and folders at once. Each is compared with its own parent folders, not with all
+ * others: twice the number may take about twice the time.
+ */
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import type { CommitHash } from '../../runtime/api/values.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { throwsError } from '../support/assertions.ts'
+import { readJournal, writeJournal } from '../../runtime/sync/apply/journal.ts'
+import { recover } from '../../runtime/sync/apply/open-folder.ts'
+import { layOut } from '../../runtime/sync/apply/steps.ts'
+import type { DesiredFile } from '../../runtime/sync/desired/desired-tree.ts'
+import { emptyManifest, type Owned, type State } from '../../runtime/sync/model/manifest.ts'
+import { noAliases } from '../../runtime/sync/plan/conflicts.ts'
+import type { Observed } from '../../runtime/sync/plan/observed.ts'
+import { plan } from '../../runtime/sync/plan/plan.ts'
+import { temporaryFolder } from '../support/repository.ts'
+
+const id = 'a'.repeat(40) as Owned['id']
+const commit = id as unknown as CommitHash
+const stat = { size: 1, mtimeMs: 1, ino: 1, mode: 0o644 }
+const owned: Owned = { id, exec: false, mapping: 0, stat, rendered: undefined, driftVerdict: undefined }
+const numbered = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+/** Plans a commit that replaces files by folders or, the other way around, folders by files. */
+function planReplacing(old: readonly string[], made: readonly string[], seen: (index: number) => Observed): void {
+  const file = (path: string): DesiredFile => ({ path, id, exec: false, size: 1, mapping: 0 })
+  const observed = new Map<string, Observed>(old.map((path, ino) => [path, { kind: 'file', stat: { ...stat, ino }, exec: false, id }]))
+  for (const [index, path] of made.entries()) observed.set(path, seen(index))
+  const planned = plan({
+    rootBytes: 10,
+    puts: new Map(made.map((path) => [path, file(path)])),
+    removed: new Map(old.map((path) => [path, 'Owned'])),
+    foreign: [],
+    owned: new Map(old.map((path, ino) => [path, { ...owned, stat: { ...stat, ino } }])),
+    observed,
+    aliases: noAliases,
+    repairing: new Set(),
+    withheld: new Set(),
+    prunesAll: () => false,
+    isRendered: () => false,
+    maxDeletions: '100%',
+    commit,
+    confirmedDeletions: commit,
+    mode: undefined,
+  })
+  const { steps } = layOut(planned)
+  if (planned.problems.length > 0 || steps.length < made.length) throw new Error('the plan is not complete')
+}
+
+const state: State = {
+  commit,
+  ref: 'main',
+  syncHash: 'v1-x',
+  treeKey: '',
+  mappings: [],
+  chain: [],
+  absent: [],
+  publish: '2',
+  bootId: '',
+  scanPending: [],
+  scanned: {},
+  commissioning: false,
+  publishedAt: 0,
+  findings: [],
+  problems: [],
+}
+
+const cases: Record<string, { count: number; run(count: number, dataDir: string): void }> = {
+  'files that become folders': {
+    count: 16_000,
+    run(count) {
+      const files = numbered(count, 'projects/p/f')
+      const below = files.map((path) => `${path}/x`)
+      planReplacing(files, below, (index) => ({ kind: 'under-file', file: files[index] ?? '' }))
+    },
+  },
+  'folders that become files': {
+    count: 4_000,
+    run(count) {
+      const files = numbered(count, 'projects/p/f')
+      const below = files.map((path) => `${path}/x`)
+      planReplacing(below, files, (index) => ({ kind: 'folder', files: [below[index] ?? ''] }))
+    },
+  },
+  'folders of a planted journal': {
+    count: 16_000,
+    run(count, dataDir) {
+      mkdirSync(`${dataDir}/.cluster-sync/run-1`, { recursive: true })
+      const steps = Array.from({ length: count }, (_, index) => ({
+        op: 'tree' as const,
+        path: `projects/t${index}`,
+        stage: `t${index}`,
+      }))
+      const changes = numbered(count, 'other/f').map((path) => ({ path, owned }))
+      writeJournal(dataDir, { run: 'run-1', bootId: '', base: null, state, emptied: [], steps, changes })
+      recover(dataDir, emptyManifest(), silentLog, () => undefined)
+    },
+  },
+}
+
+/** Less CPU time is harmless, and its measurement is noise. */
+const floorMs = 250
+
+/** The minimum of at most three rounds, in milliseconds of CPU time. */
+function cpuMs(work: () => void): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 3 && least > floorMs; round += 1) {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / 1000)
+  }
+  return least
+}
+
+for (const [name, { count, run }] of Object.entries(cases)) {
+  void t.test(`${name}: linear time`, { timeout: 120_000 }, async (t) => {
+    const dataDir = temporaryFolder(t, 'many-moves')
+    run(count / 16, dataDir)
+    const wholeMs = cpuMs(() => run(count, dataDir))
+    const halfMs = wholeMs <= floorMs ? wholeMs : cpuMs(() => run(count / 2, dataDir))
+    t.ok(wholeMs <= floorMs || wholeMs < 3.2 * halfMs, `half of them took ${halfMs} ms, all ${wholeMs} ms`)
+  })
+}
+
+void t.test('a sparse journal of 255 MiB is refused without being read into memory', async (t) => {
+  const dataDir = temporaryFolder(t, 'many-moves')
+  mkdirSync(`${dataDir}/.cluster-sync`)
+  const file = `${dataDir}/.cluster-sync/journal`
+  writeFileSync(file, '{"version":3,"run":"run-1","bootId":"","base":null}\n')
+  truncateSync(file, 255 * 1024 * 1024)
+  writeFileSync(file, '\n{"end":2,"crc":0}\n', { flag: 'a' })
+  const before = process.resourceUsage().maxRSS
+  throwsError(t, () => readJournal(dataDir), {
+    reason: 'StateUnreadable',
+    message: 'the journal of an interrupted sync is damaged at line 2',
+  })
+  const grownMiB = (process.resourceUsage().maxRSS - before) / 1024
+  t.ok(grownMiB < 100, `${grownMiB} MiB`)
+})
