@@ -7,12 +7,12 @@ import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
 import { Fault } from '../../platform/fault.ts'
 import { isOfOtherVersion, jsonOrUndefined } from '../../platform/text/json.ts'
-import { diskFault, isMissing, readWhole, writeDurably } from '../disk/disk.ts'
+import { diskFault, isMissing, writeDurably } from '../disk/disk.ts'
 import { withEngineFolder } from '../disk/folders.ts'
 import type { Step } from './steps.ts'
 import type { ManifestChange, ManifestChanges, State } from '../model/manifest.ts'
 import { changeLines, decodeLine, encodeState, inPieces } from '../model/manifest-lines.ts'
-import { dropDurably } from '../disk/manifest-file.ts'
+import { dropDurably, eachLine } from '../disk/manifest-file.ts'
 import { mayBeOwned, mayHoldOwned } from '../model/paths.ts'
 
 /** Everything that recovery needs to know about one apply. */
@@ -73,16 +73,28 @@ function* firstLines({ run, bootId, base, steps, emptied }: Journal): Generator<
 
 /** Throws StateUnreadable for an incomplete journal: it is renamed into place when complete, so anything else is damage. */
 export function decodeJournal(text: string): Journal {
-  const lines = text.split('\n').filter((line) => line !== '')
-  const { run, bootId, base } = headOf(lines[0])
-  const last = v.safeParse(tail, jsonOrUndefined(lines.at(-1) ?? ''))
-  if (!last.success || last.output.end !== lines.length - 1) throw damaged(lines.length)
-  if (crc32(text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)) !== last.output.crc) throw damaged(lines.length)
+  const reader = journalReader()
+  for (const line of text.replace(/\n$/, '').split('\n')) reader.line(line)
+  return reader.finish()
+}
+
+/** Decodes line by line, because the text of a large journal should not be in memory as a whole. Both throw StateUnreadable. */
+function journalReader(): { line(text: string): void; finish(): Journal } {
   const steps: Step[] = []
   const emptied: string[] = []
   const changes: ManifestChange[] = []
+  let begin: v.InferOutput<typeof head> | undefined
   let state: State | undefined
-  for (const [index, line] of lines.slice(1, -1).entries()) {
+  let latest: string | undefined
+  let count = 0
+  let crc = 0
+  const take = (line: string): void => {
+    count += 1
+    crc = crc32(`${line}\n`, crc)
+    if (begin === undefined) {
+      begin = headOf(line)
+      return
+    }
     const entry = decodeLine(line)
     const fields = entry === undefined ? jsonOrUndefined(line) : undefined
     const [kind, value] = Array.isArray(fields) ? (fields as unknown[]) : []
@@ -90,10 +102,20 @@ export function decodeJournal(text: string): Journal {
     else if (entry?.kind === 'state') state = entry.state
     else if (kind === 's' && v.is(step, value)) steps.push(value)
     else if (kind === 'e' && mayHoldOwned(value)) emptied.push(value)
-    else throw damaged(index + 2)
+    else throw damaged(count)
   }
-  if (state === undefined) throw damaged(lines.length)
-  return { run, bootId, base, steps, emptied, changes, state }
+  return {
+    line(text) {
+      if (latest !== undefined) take(latest)
+      latest = text
+    },
+    finish() {
+      const { run, bootId, base } = begin ?? headOf(latest)
+      const last = v.safeParse(tail, jsonOrUndefined(latest ?? ''))
+      if (!last.success || last.output.end !== count || last.output.crc !== crc || state === undefined) throw damaged(count + 1)
+      return { run, bootId, base, steps, emptied, changes, state }
+    },
+  }
 }
 
 function headOf(line: string | undefined): v.InferOutput<typeof head> {
@@ -150,7 +172,15 @@ export function readJournal(dataDir: string): Journal | undefined {
         const stat = fs.fstatSync(fd)
         if (!stat.isFile() || stat.size > maxBytes) throw damaged(1)
         checkEnds(fd, stat.size)
-        return decodeJournal(readWhole(fd, stat.size).toString('utf8'))
+        const reader = journalReader()
+        let lines = 0
+        const problem = eachLine(fd, stat.size, (text) => {
+          lines += 1
+          reader.line(text)
+          return true
+        })
+        if (problem !== undefined) throw damaged(lines + 1)
+        return reader.finish()
       } finally {
         fs.closeSync(fd)
       }

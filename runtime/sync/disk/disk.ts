@@ -252,7 +252,7 @@ export function readSmallFile(file: string, maxBytes: number): Buffer | undefine
 }
 
 /** Reads the first `size` bytes of a file; fewer if it has become shorter. Throws errors of the file system. */
-export function readWhole(fd: number, size: number): Buffer {
+function readWhole(fd: number, size: number): Buffer {
   const content = Buffer.alloc(size)
   let length = 0
   while (length < size) {

@@ -57,7 +57,7 @@ export function readManifest(dataDir: string): Manifest {
  * Passes the lines of the first `size` bytes to `take`, until it returns false. Returns what is wrong with the lines; text after the last
  * line end is ignored.
  */
-function eachLine(fd: number, size: number, take: (text: string, bytes: number) => boolean): string | undefined {
+export function eachLine(fd: number, size: number, take: (text: string, bytes: number) => boolean): string | undefined {
   let rest = Buffer.alloc(0)
   const buffer = Buffer.allocUnsafe(64 * 1024)
   let left = size
