@@ -4,7 +4,6 @@
  */
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import type { CommitHash } from '../../runtime/api/values.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { throwsError } from '../support/assertions.ts'
 import { readJournal, writeJournal } from '../../runtime/sync/apply/journal.ts'
@@ -12,13 +11,12 @@ import { recover } from '../../runtime/sync/apply/open-folder.ts'
 import { layOut } from '../../runtime/sync/apply/steps.ts'
 import type { DesiredFile } from '../../runtime/sync/desired/desired-tree.ts'
 import { emptyManifest, type Owned, type State } from '../../runtime/sync/model/manifest.ts'
-import { noAliases } from '../../runtime/sync/plan/conflicts.ts'
+import { noAliases } from '../../runtime/sync/plan/path-collisions.ts'
 import type { Observed } from '../../runtime/sync/plan/observed.ts'
 import { plan } from '../../runtime/sync/plan/plan.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
 const id = 'a'.repeat(40) as Owned['id']
-const commit = id as unknown as CommitHash
 const stat = { size: 1, mtimeMs: 1, ino: 1, mode: 0o644 }
 const owned: Owned = { id, exec: false, mapping: 0, stat, rendered: undefined, driftVerdict: undefined }
 const numbered = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
@@ -41,8 +39,8 @@ function planReplacing(old: readonly string[], made: readonly string[], seen: (i
     prunesAll: () => false,
     isRendered: () => false,
     maxDeletions: '100%',
-    commit,
-    confirmedDeletions: commit,
+    commit: id,
+    confirmedDeletions: id,
     mode: undefined,
   })
   const { steps } = layOut(planned)
@@ -50,7 +48,7 @@ function planReplacing(old: readonly string[], made: readonly string[], seen: (i
 }
 
 const state: State = {
-  commit,
+  commit: id,
   ref: 'main',
   syncHash: 'v1-x',
   treeKey: '',

@@ -33,7 +33,7 @@ async function checkBeside(t: Test, plant: (file: string) => void): Promise<stri
   write(`${resource}/config.json`, '{}')
   plant(path.join(dataDir, 'planted'))
   const place = (file: string): string => (file === `${resource}/z.bin` ? 'planted' : file)
-  const view = { puts: [`${resource}/config.json`, `${resource}/z.bin`], goes: () => false, place, dataDir }
+  const view = { puts: [`${resource}/config.json`, `${resource}/z.bin`], isDeleted: () => false, place, dataDir }
   const content = { rendered: [`${resource}/config.json`], view, chain: ['core'], mode: undefined, rules: {} }
   const { findings } = await checkRendered(content, AbortSignal.timeout(20_000))
   return findings.filter((finding) => finding.path.endsWith('/z.bin')).map(({ rule }) => rule)
