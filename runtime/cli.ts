@@ -5,7 +5,7 @@ import { CommanderError } from 'commander'
 import { Fault } from './platform/fault.ts'
 import { createProgram } from './cli/program/program.ts'
 import { endAsStopped, isStopped } from './cli/stop.ts'
-import { printFault } from './cli/fleet/output.ts'
+import { printError, printFault } from './cli/fleet/output.ts'
 
 const exitUsage = 2
 /** 128 + SIGPIPE, as a shell reports it. */
@@ -33,6 +33,6 @@ function exitCodeOf(error: unknown): number {
     printFault(error)
     return error.reason === 'InvalidConfiguration' ? exitUsage : 1
   }
-  process.stderr.write(`cluster-sync: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  printError(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
 }

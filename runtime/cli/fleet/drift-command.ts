@@ -8,7 +8,7 @@ import type { FleetFacts } from '../../fleet/facts.ts'
 import { changesRequest } from '../../reconcile/decide/capture.ts'
 import { changesAnnotations } from '../../api/names.ts'
 import type { ChangesOptions, HistoryOptions } from './options.ts'
-import { type Output, print, exitNo, exitUnknown, exitYes } from './output.ts'
+import { type Output, print, printError, exitNo, exitUnknown, exitYes } from './output.ts'
 import { onlyNamed, readCluster, readOne } from './read-fleet.ts'
 import {
   driftText,
@@ -92,9 +92,7 @@ async function forget(cluster: Asking, name: string, own: ReadonlySet<string>): 
     const { reason, message } = asFault(error)
     // Without the GatewaySync the request does not exist either.
     if (reason === 'NotFound') return
-    process.stderr.write(
-      `cluster-sync: reports keep the listed changes for ten minutes, or until annotation ${changesAnnotations.at} is removed: ${message}\n`,
-    )
+    printError(`reports keep the listed changes for ten minutes, or until annotation ${changesAnnotations.at} is removed: ${message}`)
   }
 }
 

@@ -6,7 +6,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { readNoColor } from '../../settings/environment.ts'
 import { Fault, type Reason } from '../../platform/fault.ts'
 import { nextStep } from '../output/next-steps.ts'
-import type { Style } from '../../fleet/terminal.ts'
+import { escapeControls, type Style } from '../../fleet/terminal.ts'
 
 export type Format = 'text' | 'json'
 
@@ -38,9 +38,14 @@ export function standardOutput(): Output {
   }
 }
 
-/** Writes lines, each with a line end. */
+/** Writes lines, each with a line end. Control characters in text of others are escaped. */
 export function print(output: Output, lines: readonly string[]): void {
-  output.write(lines.map((line) => `${line}\n`).join(''))
+  output.write(escapeControls(lines.map((line) => `${line}\n`).join(''), output.style))
+}
+
+/** Writes a message to standard error; control characters are escaped. */
+export function printError(message: string): void {
+  process.stderr.write(`${escapeControls(`cluster-sync: ${message}`, { color: false })}\n`)
 }
 
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
@@ -73,7 +78,7 @@ export async function exitWith(work: () => Promise<number>): Promise<void> {
 /** Lines on standard error. */
 export function printFault(fault: Fault): void {
   const { message, reason, next } = explained(fault)
-  process.stderr.write(`cluster-sync: ${message} (${reason})\n${next === undefined ? '' : `  next: ${next}\n`}`)
+  printError(`${message} (${reason})${next === undefined ? '' : `\n  next: ${next}`}`)
 }
 
 /** A fault with the next step, which a message about options or a file already contains. */

@@ -11,7 +11,7 @@ import type { FleetView } from '../../fleet/view.ts'
 import { stopSignal } from '../stop.ts'
 import { type Cluster, explainApiError, inClusters, type Clusters } from './cluster.ts'
 import type { StatusOptions } from './options.ts'
-import { type Output, print, exitNo, exitUnknown, exitYes, explained } from './output.ts'
+import { type Output, print, printError, exitNo, exitUnknown, exitYes, explained } from './output.ts'
 import { onlyNamed, readCluster, readStandalone } from './read-fleet.ts'
 
 /** Polling interval; three lists of a namespace are a small load for an API server. */
@@ -96,7 +96,7 @@ async function show(
     } catch (error) {
       if (signal.aborted) break
       if (!(error instanceof Fault)) throw error
-      process.stderr.write(`cluster-sync: ${error.message} (${error.reason}); retrying\n`)
+      printError(`${error.message} (${error.reason}); retrying`)
     }
   }
   if (watch || shown?.allReady === true) return exitYes

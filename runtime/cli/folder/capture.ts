@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { CaptureOptions } from './capture-folder.ts'
 import { type CaptureRequestOptions, withClusterOptions } from '../fleet/options.ts'
 import { helpFooter, collect } from '../command.ts'
-import { durationArgument, formatOption, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
+import { durationArgument, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
 
 type Options = CaptureRequestOptions & Omit<CaptureOptions, 'file' | 'data'> & Partial<Pick<CaptureOptions, 'file' | 'data'>>
 
@@ -65,6 +65,6 @@ async function capture(name: string | undefined, options: Options): Promise<numb
     throw new Fault('InvalidConfiguration', 'specify what to do with the commit: --push, --output <file>, or --dry-run to list its files')
   const { captureFolder } = await import('./capture-folder.ts')
   const { text, captured } = await captureFolder({ ...options, file, data })
-  process.stdout.write(text)
+  print(standardOutput(), [text.replace(/\n$/, '')])
   return captured ? exitYes : exitNo
 }

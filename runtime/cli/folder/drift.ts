@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
 import { type ChangesOptions, type HistoryOptions, withClusterOptions } from '../fleet/options.ts'
 import { helpFooter } from '../command.ts'
-import { durationArgument, formatOption, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
+import { durationArgument, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
 
 type Options = HistoryOptions &
   Partial<Pick<DriftOptions, 'file' | 'data'>> &
@@ -74,6 +74,6 @@ async function drift(name: string | undefined, options: Options): Promise<number
   if (name !== undefined) throw new Fault('InvalidConfiguration', '--file already names the GatewaySync: omit the name')
   const { driftOfFolder } = await import('./drift-folder.ts')
   const { text, changes } = await driftOfFolder({ ...options, file, data })
-  process.stdout.write(text)
+  print(standardOutput(), [text.replace(/\n$/, '')])
   return changes ? exitNo : exitYes
 }

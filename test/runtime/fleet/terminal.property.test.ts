@@ -52,7 +52,7 @@ void t.test('folded text keeps its order and fits the width', async () => {
 })
 
 void t.test('control characters in text from outside are replaced', async (t) => {
-  const hostile = 'a\u001b[2Jb\u0007\u009b1m'
+  const hostile = 'a\u001b[2Jb\u0007\u009b1m\u202ec\u2066d\te\nf'
   const printed = [...folded(hostile, 80, ''), ...tableLines([{ title: 'A', max: 40 }], [[hostile]], 80)].join('')
-  for (const letter of ['\u001b', '\u0007', '\u009b']) t.notOk(printed.includes(letter))
+  for (const letter of ['\u001b', '\u0007', '\u009b', '\u202e', '\u2066', '\t', '\n']) t.notOk(printed.includes(letter))
 })
