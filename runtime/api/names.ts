@@ -18,10 +18,13 @@ export const podAnnotations = {
   injected: `${group}/injected`,
 } as const
 
-/** Returns the gateway's name in reports, branches and templates: the pod annotation, else the pod name. */
+/** As long as the name of a pod. Prometheus queries repeat the name, and stages compare it with globs. */
+export const maxGatewayNameLength = 253
+
+/** Returns the gateway's name in reports, branches and templates: the pod annotation, shortened, else the pod name. */
 export function gatewayNameOf({ name, annotations }: { name: string; annotations: Readonly<Record<string, string>> }): string {
   const named = annotations[podAnnotations.gatewayName]
-  return named === undefined || named === '' ? name : named
+  return named === undefined || named === '' ? name : named.slice(0, maxGatewayNameLength).toWellFormed()
 }
 
 /** The label that injection writes, so that the controller watches by selector instead of every pod. */

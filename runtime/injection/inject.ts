@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import type { EnvEntry } from '../settings/agent.ts'
-import { agentPodLabel, agentContainerName, podAnnotations } from '../api/names.ts'
+import { agentPodLabel, agentContainerName, maxGatewayNameLength, podAnnotations } from '../api/names.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
 import { tracingEnvironment, type TracingSettings } from '../telemetry/tracing/settings.ts'
@@ -52,6 +52,13 @@ const specSchema = gatewaySyncSpec({ allowLocal: true })
 export function namedSync(pod: Pod): string | undefined {
   const name = pod.metadata.annotations?.[podAnnotations.gatewaySync]
   return name === '' ? undefined : name
+}
+
+/** Says that the name of the gateway is shortened; undefined: it is not. */
+function longName({ metadata }: Pod): string | undefined {
+  const { length } = metadata.annotations?.[podAnnotations.gatewayName] ?? ''
+  if (length <= maxGatewayNameLength) return undefined
+  return `annotation ${podAnnotations.gatewayName} has ${length} characters; only the first ${maxGatewayNameLength} are used`
 }
 
 /** Returns why a pod gets no agent; undefined: it gets one. */
@@ -114,6 +121,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
     ],
     warnings: [
       read.warning,
+      longName(pod),
       data.kind === 'missing' ? `${data.why}; the agent stays idle` : data.warning,
       unresolvable(pod, deliveryHost),
       image.warning,

@@ -4,7 +4,7 @@
  */
 import { type Clock, deadline, pause, unlessAborted } from '../platform/clock.ts'
 import { asFault } from '../platform/fault.ts'
-import { answerOfPrometheus, type CheckQuestion } from './rollout/check-question.ts'
+import { answerOfPrometheus, type CheckQuestion, filledQuery } from './rollout/check-question.ts'
 import { afterAnswer, type CheckAnswer, type StoredCheck } from '../api/check-record.ts'
 import { FairLimiter } from '../platform/async/fair-limiter.ts'
 import { causeOf } from '../http/client.ts'
@@ -144,7 +144,7 @@ export class GatewayQueries {
 }
 
 /** One instant query (GET /api/v1/query of Prometheus' HTTP API). Throws RepositoryNotAllowed, GitHostUnknown, and what the network throws. */
-async function ask({ network, allowedHosts }: Deps, { url, query }: CheckQuestion, signal: AbortSignal): Promise<CheckAnswer> {
+async function ask({ network, allowedHosts }: Deps, { url, ...question }: CheckQuestion, signal: AbortSignal): Promise<CheckAnswer> {
   const server = new URL(url)
   const host = server.hostname.replaceAll(/^\[|\]$/g, '')
   const isSecure = server.protocol === 'https:'
@@ -154,7 +154,7 @@ async function ask({ network, allowedHosts }: Deps, { url, query }: CheckQuestio
     return { kind: 'none', why: `${host} would be queried over http through the proxy; use https, or list it in noProxy` }
   const own = deadline(timeoutMs, signal)
   const addresses = await addressesOf(host, proxy, network, own)
-  const asked = `${url.replace(/\/$/, '')}/api/v1/query?${new URLSearchParams({ query, timeout: '4s' }).toString()}`
+  const asked = `${url.replace(/\/$/, '')}/api/v1/query?${new URLSearchParams({ query: filledQuery(question), timeout: '4s' }).toString()}`
   const call = { url: asked, method: 'GET', headers: { accept: 'application/json' } } as const
   const { status, body } = await callForJson(call, { caBundle: undefined, proxy: proxy?.url, addresses }, own)
   return answerOfPrometheus(status, body)

@@ -17,15 +17,16 @@ import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncSpec, RolloutSpec, Stage } from '../../api/schema/spec.ts'
 import type { RolloutAction } from './action.ts'
 import { changeStage, stageStatusOf, withCounts, withoutStage, done, finished, stop } from './status.ts'
-import type { GatewayProgress, RolloutFacts, Step } from './facts.ts'
+import type { GatewayProgress, RolloutFacts, StagedFacts, Step } from './facts.ts'
 import { countedFailures } from './failures.ts'
 import { rollBackIfWorse, runDoneStage, runStage } from './run-stage.ts'
 import { membersOf } from './stages.ts'
 
 /** Advances the rollout by one step. Never throws. */
-export function advance(facts: RolloutFacts): Step {
-  const rollout = actOn(begin(facts), facts)
+export function advance(given: RolloutFacts): Step {
+  const rollout = actOn(begin(given), given)
   if (rollout.state === 'Done' || rollout.state === 'RolledBack') return { rollout, wakeAt: undefined }
+  const facts: StagedFacts = { ...given, members: membersOf(given.spec.stages, given.gateways) }
   // While sync is paused, reports say paused and not what failed.
   if (rollout.state === 'Stopped')
     return { rollout: facts.paused ? rollout : withCounts(rollBackIfWorse(rollout, facts), facts), wakeAt: undefined }
@@ -47,11 +48,10 @@ function afterPause(rollout: RolloutStatus, now: Temporal.Instant): RolloutStatu
 }
 
 /** Runs the stages in order, as far as they are done. */
-function runStages(rollout: RolloutStatus, facts: RolloutFacts): Step {
-  const members = membersOf(facts.spec.stages, facts.gateways)
+function runStages(rollout: RolloutStatus, facts: StagedFacts): Step {
   let state = rollout
   for (const [index, stage] of facts.spec.stages.entries()) {
-    const of: readonly GatewayProgress[] = members[index] ?? []
+    const of: readonly GatewayProgress[] = facts.members[index] ?? []
     // A stage inserted before the current one runs first.
     const wasDone = stageStatusOf(state, stage.name).finishedAt !== undefined
     const step = wasDone ? runDoneStage(state, stage, of, facts) : runStage(entering(state, stage.name), stage, of, facts)

@@ -1,12 +1,13 @@
 /**
  * Builds the Prometheus query about one gateway and interprets the answer. Pure.
  */
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { CheckAnswer } from '../../api/check-record.ts'
 import type { PrometheusCheck } from '../../api/schema/spec.ts'
 
-/** One question. `about` identifies the question, commit and configuration. */
-export type CheckQuestion = { pod: string; about: string; url: string; query: string }
+/** One question. `about` identifies the question, commit and configuration; `values` replace the names in the query. */
+export type CheckQuestion = { pod: string; about: string; url: string; query: string; values: Readonly<Record<string, string>> }
 
 type Asked = { pod: string; name: string; namespace: string; commit: string; configuration: string }
 
@@ -19,9 +20,16 @@ export function questionOf(
   { pod, name, namespace, commit, configuration }: Asked,
 ): CheckQuestion | undefined {
   if (!harmless.test(name)) return undefined
-  const values: Readonly<Record<string, string>> = { 'gateway.name': name, 'gateway.pod': pod, namespace, commit }
-  const filled = query.replaceAll(/\{\{ ?([a-z.]+) ?\}\}/g, (written, key: string) => values[key] ?? written)
-  return { pod, about: [commit, configuration, url, filled].join(' '), url, query: filled }
+  const values = { 'gateway.name': name, 'gateway.pod': pod, namespace, commit }
+  const about = createHash('sha256')
+    .update(JSON.stringify([configuration, url, query, values]))
+    .digest('base64')
+  return { pod, about, url, query, values }
+}
+
+/** Returns the query with the values of its gateway. It is built only to be sent: it may be long, and there is one for each gateway. */
+export function filledQuery({ query, values }: Pick<CheckQuestion, 'query' | 'values'>): string {
+  return query.replaceAll(/\{\{ ?([a-z.]+) ?\}\}/g, (written, key: string) => values[key] ?? written)
 }
 
 const sample = v.tuple([v.number(), v.string()])

@@ -45,6 +45,9 @@ export type RolloutFacts = {
   now: Temporal.Instant
 }
 
+/** With the gateways of each stage, which take long to find. */
+export type StagedFacts = RolloutFacts & { members: readonly (readonly GatewayProgress[])[] }
+
 /** `rollout` is the new `status.rollout`; writing it completes the step. */
 export type Step = {
   rollout: RolloutStatus

@@ -7,9 +7,9 @@ import { durationMs } from '../../api/schema/fields.ts'
 import { maxAllowed, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { Stage } from '../../api/schema/spec.ts'
 import { changeStage, countOf, needsMove, stageStatusOf, stop } from './status.ts'
-import type { GatewayProgress, RolloutFacts } from './facts.ts'
+import type { GatewayProgress, RolloutFacts, StagedFacts } from './facts.ts'
 import { countedFailures, type Failure, failuresOf, hasDeadline, lastProgress, overdueAt } from './failures.ts'
-import { amountOf, membersOf } from './stages.ts'
+import { amountOf } from './stages.ts'
 import { isAdmitted, markOf } from './stage-admission.ts'
 import { isOpen, nextOpening } from './windows.ts'
 
@@ -55,10 +55,9 @@ export function runDoneStage(rollout: RolloutStatus, stage: Stage, members: read
  * Rolls back a rollout that stopped because of pods without an agent once a gateway reports a bad commit. A gateway that does not report
  * does not count: its progress is not recorded while stopped.
  */
-export function rollBackIfWorse(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
-  const { spec, gateways, now } = facts
+export function rollBackIfWorse(rollout: RolloutStatus, facts: StagedFacts): RolloutStatus {
+  const { spec, members, now } = facts
   if (rollout.reason !== 'RolloutFailed') return rollout
-  const members = membersOf(spec.stages, gateways)
   for (const [index, stage] of spec.stages.entries()) {
     const [of = [], known] = [members[index], stageStatusOf(rollout, stage.name)]
     const failures = countedFailures(of, { rollout, stage: known, spec, now })

@@ -2,16 +2,14 @@
  * Builds the rollout status: the counts of each stage, the end of a rollout, and how it went, for the history. Pure.
  */
 import { maxNamedFailures, type RolloutStatus, type StageStatus } from '../../api/schema/rollout-status.ts'
-import type { GatewayProgress, RolloutFacts } from './facts.ts'
+import type { GatewayProgress, RolloutFacts, StagedFacts } from './facts.ts'
 import { countedFailures } from './failures.ts'
-import { membersOf } from './stages.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { RolloutSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 
 /** Returns the rollout with the counts of every stage of the spec, and the first failures of the current one. */
-export function withCounts(rollout: RolloutStatus, { spec, gateways, now }: RolloutFacts): RolloutStatus {
-  const members = membersOf(spec.stages, gateways)
+export function withCounts(rollout: RolloutStatus, { spec, members, now }: StagedFacts): RolloutStatus {
   const stages = spec.stages.map(({ name }, index): StageStatus => {
     const of = members[index] ?? []
     const { held: _held, silent: _silent, ...known } = stageStatusOf(rollout, name)
@@ -60,7 +58,7 @@ export function needsMove({ progress }: GatewayProgress): boolean {
 }
 
 /** Every stage is done. */
-export function done(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
+export function done(rollout: RolloutStatus, facts: StagedFacts): RolloutStatus {
   return finished(withCounts(rollout, facts), timestamp(facts.now))
 }
 

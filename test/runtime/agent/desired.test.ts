@@ -157,6 +157,7 @@ void t.test('a commit published for an earlier spec is not applied, and stays if
 void t.test('name and ordinal come from annotation and label, else from the pod name', async (t) => {
   t.equal(gatewayName(pod), 'gw-3')
   t.equal(gatewayName({ ...pod, annotations: { [podAnnotations.gatewayName]: 'press 1' } }), 'press 1')
+  t.equal(gatewayName({ ...pod, annotations: { [podAnnotations.gatewayName]: 'p'.repeat(1_024) } }), 'p'.repeat(253))
   t.equal(podOrdinal(pod), 3)
   t.equal(podOrdinal({ ...pod, labels: { 'apps.kubernetes.io/pod-index': '7' } }), 7)
   t.equal(podOrdinal({ ...pod, podName: 'gateway' }), 0)

@@ -16,7 +16,7 @@ import { requires } from '../../support/requires.ts'
 import { until } from '../../support/world.ts'
 
 const key = 'plant/line' as SyncKey
-const question = (url: string, pod: string, query: string) => ({ pod, about: `${url} ${query}`, url, query })
+const question = (url: string, pod: string, query: string) => ({ pod, about: `${url} ${query}`, url, query, values: {} })
 
 /** Queries that run until the test ends; `changes` counts the reported changes. */
 function start(t: Pick<Test, 'teardown'>, { network = openNetwork, allowedHosts = [] as readonly string[] } = {}) {
@@ -69,7 +69,7 @@ void t.test('a real Prometheus answers for each gateway', async (t) => {
   matchObject(t, known('scalar'), { state: 'Passed' })
   matchObject(t, known('empty'), { state: 'Unknown', why: 'the query has no result', wrongSinceMs: known('empty')?.sinceMs })
   matchObject(t, known('zero'), { state: 'Unknown', why: '1 of 1 samples are 0 or NaN', wrongSinceMs: known('zero')?.sinceMs })
-  matchObject(t, known('matrix'), { state: 'Unknown', why: /not a vector/, answeredMs: undefined })
+  matchObject(t, known('matrix'), { state: 'Unknown', why: /not a Prometheus vector/, answeredMs: undefined })
   matchObject(t, known('bad'), { state: 'Unknown', why: 'Prometheus answered 400', answeredMs: undefined })
   t.equal(told.changes, 2, 'those that have passed')
   queries.ask(key, [question(url, 'right', texts.right), question(url, 'zero', 'vector(3)')])

@@ -7,6 +7,7 @@ import { podAnnotations } from '../../../../runtime/api/names.ts'
 import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import { progressOf } from '../../../../runtime/reconcile/decide/gateway-progress.ts'
 import { type GatewayPod, type GatewayState, parseReport, type Reports } from '../../../../runtime/reconcile/decide/gateways.ts'
+import { questionOf } from '../../../../runtime/reconcile/rollout/check-question.ts'
 import { shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import { podWith } from '../../../support/gatewaysync.ts'
 import { commitOf } from '../../../support/staged-fleet.ts'
@@ -150,16 +151,12 @@ void t.test('a gateway with a check is updated once the check has passed', (t) =
 
 void t.test('Prometheus is asked about a gateway whose own check has passed, and its answer counts for that question alone', (t) => {
   const prometheus = { url: 'http://prometheus:9090', query: 'up{pod="{{ gateway.pod }}"}' }
-  const asks = (configuration: string) => ({
-    pod: 'gw',
-    about: `${commitOf(2)} ${configuration} http://prometheus:9090 up{pod="gw"}`,
-    url: prometheus.url,
-    query: 'up{pod="gw"}',
-  })
+  const asks = (configuration: string) =>
+    questionOf(prometheus, { pod: 'gw', name: 'gw', namespace: 'plant', commit: commitOf(2), configuration })
   const question = asks(target.configurations.default)
   const of = (more: ProgressGiven) => progressWith({ check: () => ({ prometheus }), nowMs: 100_000, ...more })
   const unanswered = { ...staged, asks: question, progress: 'moving', lacks: 'HealthCheckUnanswered' }
-  const answer = (record: object, about = question.about) => ({
+  const answer = (record: object, about = question?.about ?? '') => ({
     answers: new Map([['gw', { about, record: { sinceMs: 0, ...record } as CheckRecord }]]),
   })
   t.strictSame(of({}), unanswered)
