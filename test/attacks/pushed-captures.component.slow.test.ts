@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { Fault } from '../../runtime/platform/fault.ts'
 import { failedVerdict } from '../../runtime/validation/worker/isolated-validation.ts'
 import type { Verdict } from '../../runtime/reconcile/decide/observation.ts'
+import { maxCaptured } from '../../runtime/api/schema/capture-spec.ts'
 import type { CommitHash, RefName } from '../../runtime/api/values.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
@@ -18,7 +19,8 @@ import { createRemotes } from '../../runtime/git/remotes.ts'
 import type { CaptureOffer } from '../../runtime/content/protocol/protocol.ts'
 import { captureAnnotations } from '../../runtime/api/names.ts'
 import { rejectsWith } from '../support/assertions.ts'
-import { setUpCaptures } from '../support/captures.ts'
+import { key, setUpCaptures, sync } from '../support/captures.ts'
+import { pod } from '../support/fleet-facts.ts'
 import { repositoryOf } from '../support/collection-repository.ts'
 import { gitEnvironment, temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
@@ -211,6 +213,24 @@ void t.test('a file name that git rejects fails the capture instead of being omi
   for (const name of ['projects/GIT~1/config', 'projects/.git/config', 'projects/.gitmodules/../a.txt'])
     t.match(await take(name, 'x', fine), /has a name that git refuses/, name)
   t.equal(git('branch', '--list', 'captured/*'), '')
+})
+
+void t.test('results of deleted pods do not accumulate', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, ask, offer, lead, store } = setUpCaptures(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const answer = (name: string) => captures.offered(sync, name, { ...offer('now', {}), skippedFiles: 1 })?.answer
+  t.equal(answer('gw-0'), 'done')
+  const names = Array.from({ length: 100 }, (_, index) => `short-${index}`)
+  for (const name of names) {
+    store.upsertPod({ ...pod(name, 'plant'), serviceAccount: 'gateway' })
+    t.equal(answer(name), 'done')
+    store.removePod(sync.namespace, name)
+  }
+  const kept = captures.known(key).map((entry) => entry.pod)
+  // The last pod existed when its result was kept.
+  t.strictSame(kept, ['gw-0', ...names.slice(-maxCaptured - 1)])
 })
 
 void t.test('namespaces whose captures were slow have one each of two, and leave two to others', async (t) => {

@@ -9,7 +9,7 @@ import type { CaptureAnswer, CaptureOffer } from '../../content/protocol/protoco
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { answers, captureBranch, isTooSoon, forRepository } from '../../reconcile/decide/capture.ts'
-import { type CaptureEntry, cutToFit } from '../../api/schema/capture-spec.ts'
+import { type CaptureEntry, cutToFit, maxCaptured } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Store } from '../../reconcile/store/store.ts'
@@ -233,17 +233,20 @@ const failedForMs = 60_000
 
 /** By GatewaySync and pod. A recreated GatewaySync, or one with another repository, does not inherit entries. */
 class CaptureEntries {
-  readonly #deps: { clock: Clock; store: Pick<Store, 'sync'> }
+  readonly #deps: { clock: Clock; store: Pick<Store, 'sync' | 'pod'> }
   readonly #changed: (key: SyncKey) => void
   readonly #results = new Map<SyncKey, Known>()
 
   /** `changed`: the status of the GatewaySync must be written. */
-  constructor(deps: { clock: Clock; store: Pick<Store, 'sync'> }, changed: (key: SyncKey) => void) {
+  constructor(deps: { clock: Clock; store: Pick<Store, 'sync' | 'pod'> }, changed: (key: SyncKey) => void) {
     this.#deps = deps
     this.#changed = changed
   }
 
-  /** Replaces the entry of the pod. `about`: the GatewaySync as it was when the entry was created. */
+  /**
+   * Replaces the entry of the pod, and drops those of deleted pods that no status has space for. `about`: the GatewaySync as it was when the
+   * entry was created.
+   */
   note(about: GatewaySyncRecord, reported: CaptureEntry): void {
     const { clock, store } = this.#deps
     const { namespace, name } = about
@@ -255,6 +258,9 @@ class CaptureEntries {
     this.#results.set(key, own)
     if (own.pods.get(entry.pod)?.entry.commit !== entry.commit) own.pods.delete(entry.pod)
     own.pods.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
+    // A namespace can create and delete any number of pods. A pull request is opened without the entry too.
+    const deleted = [...own.pods.keys()].filter((pod) => store.pod(namespace, pod) === undefined)
+    for (const pod of deleted.slice(0, -maxCaptured)) own.pods.delete(pod)
     this.#changed(key)
   }
 
