@@ -57,7 +57,7 @@ const harmless: readonly TreeCase[] = [
   },
   one(
     'a view without attributes, which gateways 8.3 load',
-    `warning missing-attributes ${projectRoot}/${overview}/resource.json: has no "attributes": gateways 8.1 fail to load such a project`,
+    `warning missing-attributes ${projectRoot}/${overview}/resource.json: has no "attributes": Ignition 8.1 fails to load such a project`,
     projectResource(overview, { 'view.json': '{"root":{"children":[]}}' }, { attributes: undefined }),
   ),
   one(
@@ -86,7 +86,7 @@ const harmless: readonly TreeCase[] = [
       { [`${root}/local/config-mode.json`]: modeJson('Local', 'prod', { inheritable: false }) },
       resource(`local/${opcua}/server-keystore`, {}, { more: { files: ['keystore.pfx'] } }),
     ),
-    findings: [`warning local-committed ${root}/local: contains 1 resource of one machine: they are not delivered`],
+    findings: [`warning local-committed ${root}/local: contains 1 resource of one machine: this collection is not delivered`],
   },
   none(
     'the password of an error report without a server',
@@ -125,7 +125,7 @@ const lost: readonly TreeCase[] = [
   ),
   one(
     'a thumbnail that is listed and does not exist',
-    `warning listed-file-missing ${projectRoot}/${overview}/resource.json: lists "thumbnail.png", which does not exist as a regular file: a Designer may not open the project`,
+    `warning listed-file-missing ${projectRoot}/${overview}/resource.json: lists "thumbnail.png", which does not exist as a regular file: the Designer may fail to open the project`,
     projectResource(overview, { 'view.json': '{"root":{}}' }, { files: ['view.json', 'thumbnail.png'] }),
   ),
   one(
@@ -185,7 +185,7 @@ const lost: readonly TreeCase[] = [
   ),
   one(
     'the cache of a gateway beside its projects',
-    `warning cache-committed ${projectRoot}/.resources: contains 1 file of the gateway's cache, which the gateway rebuilds: they only make the repository larger`,
+    `warning cache-committed ${projectRoot}/.resources: contains 1 file of the gateway's cache, which the gateway rebuilds: the cache only makes the repository larger`,
     { [`${projectRoot}/.resources/0a1b`]: 'x' },
   ),
   one(
@@ -198,7 +198,7 @@ const lost: readonly TreeCase[] = [
 
 /** `what`: the kind and name of the resource, and the place where the resource at `path` names it. */
 const missing = (path: string, what: string, meant = ''): string =>
-  `warning missing-reference ${path}: names the ${what}, which does not exist${meant}: it does not work without it`
+  `warning missing-reference ${path}: refers to the ${what}, which does not exist${meant}: the resource does not work without it`
 
 const references: readonly TreeCase[] = [
   one(

@@ -85,11 +85,11 @@ export function textDamage(content: Uint8Array): Damage | undefined {
   if (found !== undefined) return found.kind === 'byte-order-mark' ? undefined : found
   const zero = content.indexOf(0)
   if (zero >= 0)
-    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `contains null bytes, the first in line ${lineAt(content, zero)}` }
+    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `contains null bytes, the first on line ${lineAt(content, zero)}` }
   const start = markAt(content, '<<<<<<< ')
   if (start < 0 || markAt(content, '>>>>>>> ') < start) return undefined
   const line = lineAt(content, start)
-  return { kind: 'merge-conflict', line, problem: `contains an unresolved merge conflict that begins in line ${line}` }
+  return { kind: 'merge-conflict', line, problem: `contains an unresolved merge conflict that begins on line ${line}` }
 }
 
 /** The offset of the first line that begins with a mark of git, or -1. */
@@ -167,7 +167,7 @@ class DamageScan {
     if (this.#isEmpty) return { kind: 'empty-file', line: 1, problem: 'is empty' }
     if (this.#inside === 'atom' && this.#open.length === 0) this.#endAtom()
     if (this.#found === undefined && (this.#inside === 'text' || this.#open.length > 0 || this.#expected !== 'nothing'))
-      this.#fail('truncated-json', 'ends before it is complete,')
+      this.#fail('truncated-json', 'is truncated')
     return this.#found ?? this.#repeated
   }
 
@@ -176,7 +176,7 @@ class DamageScan {
   }
 
   #fail(kind: DamageKind, problem: string, more: Partial<Damage> = {}): void {
-    this.#found ??= { kind, line: this.#line, problem: `${problem} in line ${this.#line}`, ...more }
+    this.#found ??= { kind, line: this.#line, problem: `${problem} on line ${this.#line}`, ...more }
   }
 
   #afterValue(): void {
@@ -195,7 +195,7 @@ class DamageScan {
     const seen = this.#names.at(-1)
     if (seen?.has(this.#word) === true) {
       const name = printable(Buffer.from(this.#word, 'latin1').toString('utf8'), 80)
-      this.#repeated ??= { kind: 'duplicate-key', line: this.#line, problem: `has the key "${name}" twice, again in line ${this.#line}` }
+      this.#repeated ??= { kind: 'duplicate-key', line: this.#line, problem: `has the key "${name}" twice, again on line ${this.#line}` }
     }
     seen?.add(this.#word)
     this.#expected = 'colon'
@@ -267,6 +267,6 @@ class DamageScan {
     } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not JSON, because there is text after the end')
     else if (this.#isAfterComma() && (byte === closeBrace || byte === closeBracket))
       this.#fail('invalid-json', 'is not JSON, because there is a comma before a closing bracket')
-    else this.#fail('invalid-json', `is not JSON, because a ${this.#expected} is missing`)
+    else this.#fail('invalid-json', `is not JSON, because a ${this.#expected.replace('end', 'closing bracket')} is missing`)
   }
 }

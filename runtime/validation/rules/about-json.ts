@@ -47,7 +47,7 @@ function messageOf({ kind, problem, isTemplate, isReadable }: Damage): string {
   if (isReadable === true) return `${problem}: some of its characters will be wrong`
   if (isTemplate === true) return `${problem}: the gateway cannot read the file unless it is rendered first`
   if (kind === 'byte-order-mark') return `${problem}: how a gateway handles it is unknown`
-  if (kind === 'encrypted-file') return `${problem}: the gateway would read the encrypted text, because nothing decrypts it on the way`
+  if (kind === 'encrypted-file') return `${problem}: the gateway would read the encrypted text, because nothing decrypts it`
   return `${problem}: ${kind === 'duplicate-key' ? 'one of the two values is ignored' : 'the gateway cannot read the file'}`
 }
 

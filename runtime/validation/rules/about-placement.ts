@@ -138,7 +138,7 @@ export function* cacheCommitted({ tree }: TreeFacts): Generator<Violation> {
   const count = skipped.filter(({ path: other }) => other.startsWith(`${path}/`)).length
   yield {
     path,
-    message: `contains ${counted(count, 'file')} of the gateway's cache, which the gateway rebuilds: they only make the repository larger`,
+    message: `contains ${counted(count, 'file')} of the gateway's cache, which the gateway rebuilds: the cache only makes the repository larger`,
   }
 }
 
@@ -146,7 +146,7 @@ export function* localCommitted(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     if (foldName(name) !== 'local') continue
     const what = resources.length === 0 ? 'files' : counted(resources.length, 'resource')
-    yield { path: inRoot(facts, name), message: `contains ${what} of one machine: they are not delivered` }
+    yield { path: inRoot(facts, name), message: `contains ${what} of one machine: this collection is not delivered` }
   }
 }
 

@@ -92,7 +92,7 @@ export function* sameProjectTitle(facts: TreeFacts): Generator<Violation> {
     if (other !== undefined && other !== title) {
       yield {
         path: manifest.path,
-        message: `the title "${title.slice(0, 80)}" differs only in case from "${other.slice(0, 80)}": people will open the wrong project`,
+        message: `the title "${title.slice(0, 80)}" differs only in case from "${other.slice(0, 80)}": users may open the wrong project`,
       }
     }
     titles.set(foldName(title), other ?? title)

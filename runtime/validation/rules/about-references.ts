@@ -18,12 +18,12 @@ export function* missingReference(overview: Overview): Generator<Violation> {
       if (isLeftOut(overview, reference)) continue
       const without = gatewaysWithout(overview, noted, reference)
       if (without === undefined) continue
-      const what = `names the ${calledOf(reference)} "${reference.name.slice(0, 80)}" at ${reference.at.slice(0, 200)}`
+      const what = `refers to the ${calledOf(reference)} "${reference.name.slice(0, 80)}" at ${reference.at.slice(0, 200)}`
       suggestions += 1
       const meant = suggestions > maxSuggestions ? '' : suggestion(overview, reference)
       const path = inRoot(overview, noted.folder)
       const missing = without.length > 0 && isSomewhere(overview, reference) ? lack(without) : `does not exist${meant}`
-      const message = `${what}, which ${missing}: it does not work without it`
+      const message = `${what}, which ${missing}: the resource does not work without it`
       yield overview.kind === 'projects' ? { path, message } : { path, collection: noted.collection, message }
     }
   }

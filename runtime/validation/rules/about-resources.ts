@@ -29,7 +29,7 @@ export function* missingAttributes(facts: ResourceFacts, { kind }: ResourceConte
   const { path } = resource.manifest
   // The reports are of 8.1; a gateway 8.3.8 starts with such projects.
   if (kind === 'projects')
-    yield { ...at(facts, path, 'has no "attributes": gateways 8.1 fail to load such a project'), severity: 'warning' }
+    yield { ...at(facts, path, 'has no "attributes": Ignition 8.1 fails to load such a project'), severity: 'warning' }
   else yield at(facts, path, 'has no "attributes": a gateway that starts with this collection fails with a NullPointerException')
 }
 
@@ -52,7 +52,7 @@ const thumbnail = 'thumbnail.png'
 /** Files without which a resource is not lost, and what their absence causes. */
 export const optionalFiles: ReadonlyMap<string, string> = new Map([
   ['backupConfig.json', 'the redundant backup gateway has no settings of its own'],
-  [thumbnail, 'a Designer may not open the project'],
+  [thumbnail, 'the Designer may fail to open the project'],
 ])
 
 /** The files that a manifest does not list, except those that are obviously intended. */
@@ -114,7 +114,7 @@ export function* staleSignature(facts: ResourceFacts): Generator<Violation> {
 export function* overrideIdentical(facts: ResourceFacts): Generator<Violation> {
   const { base, own, path } = facts
   if (base !== undefined && base.digest === own?.digest)
-    yield at(facts, path, `equals the resource of "${base.collection}" that it overrides: it only hides later changes there`)
+    yield at(facts, path, `is identical to the resource of "${base.collection}" that it overrides: it only hides later changes there`)
 }
 
 export function* overrideForbidden(facts: ResourceFacts): Generator<Violation> {

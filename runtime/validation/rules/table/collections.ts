@@ -108,15 +108,15 @@ export const collectionRules = {
   'case-collision': {
     severity: 'error',
     title: 'Two names differ only in case.',
-    why: 'Gateways compare names without case: one of the two is lost.',
+    why: 'Gateways ignore case in names: one of the two is lost.',
     fix: 'Rename or remove one of them.',
-    evidence: "Observed: the vendor's own reader of these folders keys names without case.",
+    evidence: "Observed: the vendor's own reader of these folders ignores case in names.",
   },
   'forbidden-name': {
     severity: 'warning',
     title: 'A name has a character or a form that gateways do not accept.',
-    why: 'Names must not contain a backtick or one of / \\ ? * : | " < >, begin or end with a space or period, begin with a hyphen, or have 255 bytes or more. Names of projects are not checked: many that break the advice run.',
-    fix: 'Rename it. If the name is right, encode the character with %.',
+    why: 'Names must not contain a backtick or one of / \\ ? * : | " < >, begin or end with a space or period, begin with a hyphen, or have 255 bytes or more. Names of projects are not checked, because many that break these rules work.',
+    fix: 'Rename it. If the name needs the character, percent-encode it.',
     evidence: "Documented: the vendor's rules for names.",
   },
   'orphan-file': {

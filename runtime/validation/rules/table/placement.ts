@@ -64,13 +64,13 @@ export const placementRules = {
   'plain-credential': {
     severity: 'warning',
     title: 'A password is in plain text.',
-    why: 'Everyone who can read the repository, or any copy of it, has the password, even after it was removed, because git keeps it. Passwords in connection strings, in connection properties and in URLs are also reported. Those of shared collections are reported by `host-or-credential-shared`.',
+    why: 'Everyone who can read the repository, or any copy of it, has the password, even after it is removed, because git keeps it. Passwords in connection strings, in connection properties and in URLs are also reported. Those of shared collections are reported by `host-or-credential-shared`.',
     fix: 'Change the password where it is used, and keep the new one in a secret provider or let the gateway encrypt it.',
     evidence: 'By definition: git keeps every version.',
   },
   'key-committed': {
     severity: 'warning',
-    title: 'A key with which gateways encrypt secrets is in the repository.',
+    title: 'A key that gateways use to encrypt secrets is in the repository.',
     why: 'Everyone who can read `config/ignition/keys` can decrypt every secret that was encrypted with it. The folder is never delivered.',
     fix: 'Remove the folder, add it to .gitignore and create new keys: git keeps the old ones.',
     evidence: "Documented: the vendor's page on secrets management.",
@@ -98,8 +98,8 @@ export const placementRules = {
   },
   'override-identical': {
     severity: 'warning',
-    title: 'An override equals what it overrides.',
-    why: 'It changes nothing now, and hides later changes of its base.',
+    title: 'An override is identical to what it overrides.',
+    why: 'It changes nothing now, and hides later changes to its base.',
     fix: 'Remove the override.',
     evidence: 'By definition: both contain the same.',
   },
@@ -145,7 +145,7 @@ export const referenceRules = {
     severity: 'warning',
     title: 'Tag types contain each other.',
     why: 'A type that inherits from itself, or contains an instance of itself, cannot be built: its instances are in error.',
-    fix: 'Take one of the types out of the cycle.',
+    fix: 'Remove one of the types from the cycle.',
     evidence: 'By definition: a type cannot contain itself.',
   },
   'repeated-tag': {
@@ -173,7 +173,7 @@ export const referenceRules = {
     severity: 'warning',
     title: 'A project inherits from one that does not exist here.',
     why: 'Unless the gateway has the parent from elsewhere, what the project inherits is missing, and it does not run.',
-    fix: 'Correct the name (it is that of the folder, with the same case), or add the parent to the repository.',
+    fix: 'Correct the name (use that of the folder, with the same case), or add the parent to the repository.',
     evidence: "Documented: the vendor's page on project inheritance.",
   },
   'project-parent-not-inheritable': {
@@ -187,14 +187,14 @@ export const referenceRules = {
     severity: 'error',
     title: 'The parents of projects form a cycle.',
     why: 'There is no order of inheritance, and none of these projects is loaded.',
-    fix: 'Make one of them inherit from none of the others.',
+    fix: 'Change one of them so that it does not inherit from the others.',
     evidence: 'By definition: inheritance needs an order.',
   },
   'same-project-title': {
     severity: 'warning',
     title: 'The titles of two projects differ only in case.',
-    why: 'People choose projects by their titles, and will open the wrong one.',
+    why: 'Users choose projects by their titles, and may open the wrong one.',
     fix: 'Give one of them another title.',
-    evidence: 'By definition: titles are for people.',
+    evidence: 'By definition: titles are for users.',
   },
 } as const satisfies Record<string, Rule>

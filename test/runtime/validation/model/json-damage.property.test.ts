@@ -70,7 +70,7 @@ void t.test('the line of the damage is reported', async (t) => {
 
 void t.test('keys with different escapes are not reported as duplicates', async (t) => {
   t.equal(damageOf(Buffer.from('{"a":1,"\\u0061":2}'), { keys: true }), undefined)
-  matchObject(t, damageOf(Buffer.from('{"ä":1,"ä":2}'), { keys: true }), { problem: 'has the key "ä" twice, again in line 1' })
+  matchObject(t, damageOf(Buffer.from('{"ä":1,"ä":2}'), { keys: true }), { problem: 'has the key "ä" twice, again on line 1' })
 })
 
 void t.test('excessively nested JSON is not scanned', async (t) => {

@@ -158,13 +158,13 @@ void t.test('a reference missing in one mode is distinguished from one missing e
     const { findings } = await checkCollections(listingOf(withResource(...added)), { root }, signal)
     return findings.filter(({ rule }) => rule === 'missing-reference').map(({ message }) => message)
   }
-  const named = 'names the database connection "erp" at settings.storage.datasource'
+  const named = 'refers to the database connection "erp" at settings.storage.datasource'
   t.strictSame(await messages(historian('dev'), historian('prod'), erp('dev', 'erp')), [
-    `${named}, which the deployment mode "prod" does not have: it does not work without it`,
+    `${named}, which the deployment mode "prod" does not have: the resource does not work without it`,
   ])
   t.strictSame(await messages(historian('dev'), historian('prod'), erp('dev', 'erpx'), erp('prod', 'erpx')), [
-    `${named}, which does not exist: it does not work without it`,
-    `${named}, which does not exist: it does not work without it`,
+    `${named}, which does not exist: the resource does not work without it`,
+    `${named}, which does not exist: the resource does not work without it`,
   ])
 })
 

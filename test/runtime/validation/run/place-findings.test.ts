@@ -12,7 +12,7 @@ void t.test('a message maps to the line that it mentions, or to none', async (t)
     ['a position', 'Unexpected token at position 2', { line: 2, column: 1 }],
     ['a key', 'has the unknown key "enabeld"', { line: 3, column: 3, text: '  "enabeld": true,' }],
     ['a value', 'names the parent "cor", which does not exist', { line: 4, column: 13 }],
-    ['a line alone', 'is not JSON, because there is an invalid value in line 3: …', { line: 3, column: 1, text: '  "enabeld": true,' }],
+    ['a line alone', 'is not JSON, because there is an invalid value on line 3: …', { line: 3, column: 1, text: '  "enabeld": true,' }],
     ['a name that is not in the file', 'lists "nowhere"', undefined],
     ['a line beyond the end', 'x (line 99 column 1)', undefined],
     ['nothing to look for', 'is empty', undefined],
