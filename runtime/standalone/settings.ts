@@ -82,7 +82,7 @@ function parseYaml(text: string, file: string): unknown {
 /** Describes the problem and its key. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const at = v.getDotPath(issue)
-  if (at === null) return issue.input === null ? 'is empty; expected one GatewaySync' : `contains no GatewaySync, but ${issue.received}`
+  if (at === null) return issue.input === null ? 'is empty; expected one GatewaySync' : `contains ${issue.received}, not a GatewaySync`
   return `${at}: ${schemaProblem(issue)}`
 }
 

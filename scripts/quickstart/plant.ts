@@ -154,7 +154,10 @@ function explain({ repository, gateways, hook }: Plant, say: Options['say']): vo
     'dim',
     `Settings: ${settingsFile} of this clone, with the repository above as spec.git.repo. Edits to the copy in that repository have no effect.`,
   )
-  say('dim', `Gateways: ${gateways.map(({ simulator, dataDir }) => `${simulator.url} (${dataDir})`).join(', ')}. Ctrl-C ends everything.`)
+  say(
+    'dim',
+    `Gateways: ${gateways.map(({ simulator, dataDir }) => `${simulator.url} (${dataDir})`).join(', ')}. Press Ctrl-C to stop everything.`,
+  )
 }
 
 /** What a gateway of a mode holds, by its place in the repository. */

@@ -45,7 +45,7 @@ const steps: Readonly<Record<Reason, string>> = {
   PullRequestRefused:
     'Give the token of spec.capture permission to open pull requests, then run the command again. The branch is already pushed.',
   PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
-  ToolMissing: `Install the program that the message names, or a newer one; ${docsPage('docs/how-to/standalone.md')} lists the requirements.`,
+  ToolMissing: `Install the program that the message names, or a newer version of it; ${docsPage('docs/how-to/standalone.md')} lists the requirements.`,
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
   NotVerified:
     'Sign the commit or tag with a key that spec.git.verify trusts, and push it; sign an artifact with a key of spec.oci.verify.',
@@ -54,7 +54,7 @@ const steps: Readonly<Record<Reason, string>> = {
   // rollout
   RolloutFailed: 'Correct the problems that the failed gateways report, and push a new commit; or resume the rollout of this one.',
   RolloutAborted: 'Push another commit, or resume the rollout of this one.',
-  WaitsForStage: 'Wait until the stage of this gateway begins; if it waits for approval, run `cluster-sync approve <name>`.',
+  WaitsForStage: 'Wait until the stage of this gateway begins; if it is waiting for approval, run `cluster-sync approve <name>`.',
   // delivery
   CommitGone: 'Push the commit again, or request another ref.',
   CommitNotPublished: 'Wait until the commit is published, or request a published one.',

@@ -112,13 +112,13 @@ function sentenceOf(event: RunEvent): string {
     case 'commitRefused':
       return `not ready: commit ${shortCommit(event.commit)} of ${event.ref}${wordsOf(event.words)} is refused: ${refusalOf(event)}; ${staysOf(event)}`
     case 'pushPending':
-      return `the push for ${event.ref} is pending: ${event.message} (${event.reason}); ${staysOf(event)}`
+      return `the push to ${event.ref} is pending: ${event.message} (${event.reason}); ${staysOf(event)}`
     case 'pushHandled':
-      return `the push for ${event.ref} is no longer pending${event.commit === undefined ? '' : `: the git host has commit ${shortCommit(event.commit)} for it`}`
+      return `the push to ${event.ref} is no longer pending${event.commit === undefined ? '' : `: the git host has commit ${shortCommit(event.commit)} for it`}`
     case 'pushSuperseded':
-      return `the push for ${event.ref} is no longer pending: a later push replaces it`
+      return `the push to ${event.ref} is no longer pending: a later push replaces it`
     case 'pushRefused':
-      return `the push for ${event.ref} is ${event.waited === true ? 'no longer pending and is ' : ''}refused${isOfCommit(event) ? '' : `: ${event.message}`} (${event.reason}); ${staysOf(event)}`
+      return `the push to ${event.ref} is ${event.waited === true ? 'no longer pending and is ' : ''}refused${isOfCommit(event) ? '' : `: ${event.message}`} (${event.reason}); ${staysOf(event)}`
     case 'findings':
       return `validation found ${countsOfFindings(event.findings, event.moreFindings)}; the commit is published anyway, because spec.validation.policy is Warn`
     case 'notReady':

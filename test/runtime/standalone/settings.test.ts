@@ -60,7 +60,7 @@ void t.test('an invalid file is refused with the file, key and cause', async (t)
     ['kind: GatewaySync', 'kind GatewaySync', /invalid YAML: a key needs a colon after it, as in "ref: main", at line \d+, column \d+$/],
     ['  git:', '\tgit:', /invalid YAML: a line begins with a tab; indent with spaces, at line \d+, column \d+$/],
     [text, '', /^InvalidConfiguration: gs\.yaml: is empty; expected one GatewaySync$/],
-    [text, 'plant', /contains no GatewaySync, but "plant"$/],
+    [text, 'plant', /contains "plant", not a GatewaySync$/],
     [text, `${text}---${text}`, /contains several documents; write one GatewaySync in each file$/],
     ['destination: projects', 'destination: ../projects', /must be relative/],
   ]

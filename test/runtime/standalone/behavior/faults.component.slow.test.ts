@@ -87,10 +87,10 @@ void t.test('a push of a missing ref is reported as pending, and again once the 
   const url = /POST (http:\S+)/.exec(run.output())?.[1] ?? ''
   const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' }
   t.equal((await fetch(url, { method: 'POST', headers, body: '{"ref":"typo"}' })).status, 202)
-  const line = / the push for typo is pending: .*\(RefNotFound\); the previous commit [0-9a-f]{8} of main stays published$/m
+  const line = / the push to typo is pending: .*\(RefNotFound\); the previous commit [0-9a-f]{8} of main stays published$/m
   await until(() => (line.test(run.output()) ? true : undefined), 'the line about the push')
   repository.git('branch', 'typo')
-  const end = / the push for typo is no longer pending: the git host has commit [0-9a-f]{8} for it$/m
+  const end = / the push to typo is no longer pending: the git host has commit [0-9a-f]{8} for it$/m
   await until(() => (end.test(run.output()) ? true : undefined), 'the line about the end of the wait')
   t.equal(await run.stop(), 0)
 })
