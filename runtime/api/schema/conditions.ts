@@ -39,7 +39,7 @@ export const conditionReasons = {
   RolledOut: 'every stage of the rollout is done',
   RolledBack: 'the rollout failed or was aborted, and gateways returned to the previous commit',
   Soaking: 'the gateways of a stage are healthy and are observed for the soak time',
-  WaitsForApproval: 'the next stage of the rollout waits for approval',
+  WaitsForApproval: 'the next stage of the rollout is waiting for approval',
   WaitsForWindow: 'the rollout continues when its next window opens',
   GatewaysWaiting: 'at least one gateway keeps its commit until its stage of the rollout begins',
 } as const

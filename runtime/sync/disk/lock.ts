@@ -65,7 +65,10 @@ function refusal(dataDir: string, { holder }: HeldLock): Fault {
   const who = holder === undefined ? 'an unknown process' : `process ${holder.pid} on "${holder.host}"`
   const stop = holder !== undefined && holder.host === hostname() ? `stop it (kill ${holder.pid})` : 'stop it'
   const where = path.join(dataDir, '.cluster-sync/lock')
-  return new Fault('FolderLocked', `${who} writes to "${dataDir}"; ${stop}, or give each its own data directory (the lock is "${where}")`)
+  return new Fault(
+    'FolderLocked',
+    `${who} is writing to "${dataDir}"; ${stop}, or give each its own data directory (the lock is "${where}")`,
+  )
 }
 
 type HeldLock = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dead' | 'unseen' }

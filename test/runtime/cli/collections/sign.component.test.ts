@@ -18,7 +18,8 @@ function write(folder: string, files: Files): void {
 }
 
 const rows: [string, string | Uint8Array, RegExp][] = [
-  ['a merge conflict', '{\n  ['zero bytes', Buffer.alloc(20), /only null bytes/],
+  ['a merge conflict', '{\n<<<<<<< HEAD\n"a":1\n=======\n"a":2\n>>>>>>> b\n}', /config\.json contains an unresolved merge conflict/],
+  ['zero bytes', Buffer.alloc(20), /only null bytes/],
   ['half a file', '{"a":', /is truncated on line 1/],
   ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), /UTF-16/],
   ['git-crypt', '\0GITCRYPT\0{}', /cannot be signed: .*config\.json is encrypted by git-crypt/],
@@ -58,7 +59,6 @@ void t.test('a working tree with CRLF is not signed: git stores LF, and a signat
     unsigned: [
       {
         file: `${root}/${name}/resource.json`,
-<<<<<<< HEAD
         why: 'cannot be signed: config.json has Windows line endings (CRLF), which git may store as LF; save it with LF, which git stores unchanged (with core.autocrlf=input, git checks files out with LF), and sign the resource again',
       },
     ],

@@ -105,7 +105,10 @@ void t.test('agents in different PID namespaces with one host name exclude each 
   t.equal((await holderElsewhere(t, dataDir)).said, 'FolderLocked', 'from a third one')
   const result = await cycle(dataDir)
   matchObject(t, result, { phase: 'Failed', reason: 'FolderLocked' }, 'from here')
-  t.match(result.message, new RegExp(`^process 1 on .* writes to "${dataDir}"; stop it \\(kill 1\\), or give each its own data directory`))
+  t.match(
+    result.message,
+    new RegExp(`^process 1 on .* is writing to "${dataDir}"; stop it \\(kill 1\\), or give each its own data directory`),
+  )
   t.notOk(existsSync(path.join(dataDir, 'projects')), 'nothing was written')
 
   const ended = once(first.child, 'exit')
@@ -143,7 +146,7 @@ void t.test('a lock in an unknown format is valid while it has a heartbeat every
   })
   await rejectsWith(t, takeLock(dataDir, clock, new AbortController().signal), {
     reason: 'FolderLocked',
-    message: /^an unknown process writes to /,
+    message: /^an unknown process is writing to /,
   })
   t.equal(clock.monotonicMs(), 5_000)
 })
