@@ -10,8 +10,9 @@ import { listCommit } from './list-files.ts'
 /** The paths of a commit to compare with, and the folders that hold collections. */
 export type NamedPaths = { paths: Iterable<string>; roots: readonly string[] }
 
+const maxNamed = 20_000
 /** Comparing takes the product of two lengths for each. */
-const maxCompared = 20_000
+const maxCompared = 200
 const maxCharacters = 300
 const marker = /^(?:(.*)\/)?[^/]+\/config-mode\.json$/
 
@@ -20,12 +21,32 @@ export function nearestPath(missing: string, { paths, roots }: NamedPaths, isRoo
   const name = missing.slice(missing.lastIndexOf('/') + 1)
   const max = Math.max(2, Math.floor(name.length / 3))
   let best: { path: string; edits: number } | undefined
-  for (const path of isRoot ? roots : paths) {
-    if (Math.abs(path.length - missing.length) > max || path === missing) continue
+  const candidates = [...(isRoot ? roots : paths)].filter((path) => Math.abs(path.length - missing.length) <= max && path !== missing)
+  for (const path of mostAlike(missing, candidates)) {
     const edits = editDistance(missing.toLowerCase(), path.toLowerCase())
     if (edits <= max && (best === undefined || edits < best.edits)) best = { path, edits }
   }
   return best?.path ?? (isRoot ? roots[0] : undefined)
+}
+
+/** Few candidates, those with the longest common beginning and end: a path with a typo shares nearly all of it. */
+function mostAlike(missing: string, candidates: readonly string[]): readonly string[] {
+  if (candidates.length <= maxCompared) return candidates
+  const folded = missing.toLowerCase()
+  const ranked = candidates.map((path) => ({ path, shared: sharedEnds(folded, path.toLowerCase()) }))
+  return ranked
+    .toSorted((a, b) => b.shared - a.shared)
+    .slice(0, maxCompared)
+    .map(({ path }) => path)
+}
+
+function sharedEnds(one: string, other: string): number {
+  const most = Math.min(one.length, other.length)
+  let start = 0
+  while (start < most && one[start] === other[start]) start += 1
+  let end = 0
+  while (end < most - start && one.at(-1 - end) === other.at(-1 - end)) end += 1
+  return start + end
 }
 
 /** Reads the whole listing of a commit. Throws what `listCommit` throws. */
@@ -41,7 +62,7 @@ export async function findNearPath(
     for (const { path } of batch) {
       const root = folderOfCollections(path)
       if (root !== undefined) roots.add(root)
-      for (let at = path.length; at > 0 && paths.size < maxCompared; at = path.lastIndexOf('/', at - 1)) {
+      for (let at = path.length; at > 0 && paths.size < maxNamed; at = path.lastIndexOf('/', at - 1)) {
         const part = path.slice(0, at)
         if (paths.has(part)) break
         paths.add(part)
