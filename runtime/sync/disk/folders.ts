@@ -115,8 +115,10 @@ class DescriptorFolders implements Folders {
       if (errorCode(error) === 'ENOENT') return
       throw error
     }
+    // No two folders have one inode, not even one that an interrupted removal left.
+    const lift: Lift = (address) => fs.renameSync(address, `${descriptors}/${handle}/lifted-${fs.lstatSync(address).ino}`)
     try {
-      removeBelow(handle)
+      for (let round = 0; round < maxRounds && removeBelow(handle, lift, maxNested); round += 1);
     } finally {
       fs.closeSync(handle)
     }
@@ -217,22 +219,37 @@ function isLink(file: string): boolean {
   }
 }
 
-/** Names are bytes here, for a folder may hold names that are not valid UTF-8. */
-function removeBelow(handle: number): void {
+/** A call and a descriptor for each level would exceed the stack and the number of open files: deeper folders are moved up first. */
+const maxNested = 64
+/** Far more than any volume holds, unless another process keeps nesting folders meanwhile. */
+const maxRounds = 10_000
+
+/** Moves a folder to the top of the tree that is removed. */
+type Lift = (address: Buffer) => void
+
+/** Returns whether folders were moved up, and remain. Names are bytes here, for a folder may hold names that are not valid UTF-8. */
+function removeBelow(handle: number, lift: Lift, levels: number): boolean {
+  let remains = false
   for (const entry of fs.readdirSync(`${descriptors}/${handle}`, { withFileTypes: true, encoding: 'buffer' })) {
     const address = Buffer.concat([Buffer.from(`${descriptors}/${handle}/`), entry.name])
     if (!entry.isDirectory()) {
       fs.unlinkSync(address)
       continue
     }
+    if (levels === 0) {
+      lift(address)
+      remains = true
+      continue
+    }
     const child = fs.openSync(address, openFolder)
     try {
-      removeBelow(child)
+      if (removeBelow(child, lift, levels - 1)) remains = true
     } finally {
       fs.closeSync(child)
     }
     fs.rmdirSync(address)
   }
+  return remains
 }
 
 function checkedFolders(root: string): Folders {

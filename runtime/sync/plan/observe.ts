@@ -11,7 +11,7 @@ import { diskFault, errorCode, hashFile, isMissing } from '../disk/disk.ts'
 import { knownVerdict } from './drift.ts'
 import { type Folders, openFolders, withFolders } from '../disk/folders.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
-import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
+import { isForbidden, isGatewayIdentity, tooLong } from '../model/paths.ts'
 import { createObservations, type Observed, type Observations } from './observed.ts'
 
 /** Listing stops after this many files: in a larger folder `prune: All` does not delete all foreign files in one sync. */
@@ -223,7 +223,10 @@ function wasChmod({ exec, stat }: Owned, seen: Extract<Observed, { kind: 'file' 
   return seen.exec !== exec || (seen.stat.ino === stat.ino && seen.stat.mtimeMs === stat.mtimeMs && seen.stat.mode !== stat.mode)
 }
 
-/** Returns the paths of all files, links and special files below a folder; folders themselves are not listed. */
+/**
+ * Returns the paths of all files, links and special files below a folder. Folders themselves are not listed, except those whose path is too
+ * long for the file system: thousands of nested ones would exhaust the memory. Such a path is never desired, nor a file to delete.
+ */
 function listFiles(folders: Folders, folder: string): string[] {
   const result: string[] = []
   const waiting = [folder]
@@ -237,7 +240,7 @@ function listFiles(folders: Folders, folder: string): string[] {
     }
     for (const entry of entries) {
       const file = next === '' ? entry.name : `${next}/${entry.name}`
-      if (entry.isDirectory()) waiting.push(file)
+      if (entry.isDirectory() && tooLong(file, 0) === undefined) waiting.push(file)
       else result.push(file)
     }
   }

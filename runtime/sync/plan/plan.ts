@@ -194,9 +194,9 @@ function planPut(input: PlanInput, result: Plan, file: DesiredFile, { going, ret
   }
 }
 
-/** Whether no setting allows a file to be deleted. */
+/** Whether no setting allows a file to be deleted. A folder whose path is too long was not listed, so what it holds is unknown. */
 function isProtected(file: string): boolean {
-  return isForbidden(file) || isGatewayIdentity(file)
+  return isForbidden(file) || isGatewayIdentity(file) || tooLong(file, 0) !== undefined
 }
 
 /** Reports an obstacle. If it is a file that another mapping delivers, two mappings compete for one path. */
