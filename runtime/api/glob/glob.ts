@@ -33,13 +33,17 @@ export function brokenRefGlobRule(pattern: string): string | undefined {
 }
 
 /** Limits on the globs of one list: a letter of a text costs time for each 32 pieces, and memory for each class of letters. */
-const [maxListPieces, maxListBounds] = [8192, 1024]
+const [defaultMaxListPieces, maxListBounds] = [8192, 1024]
 
 /**
  * Returns the problem of a list of valid patterns, as the end of a sentence; undefined if a text is matched in about a millisecond.
- * Patterns without wildcards are not counted.
+ * Patterns without wildcards are not counted. `maxListPieces`: less, when many texts are matched at once.
  */
-export function brokenGlobListRule(patterns: readonly string[], dialect: Dialect): string | undefined {
+export function brokenGlobListRule(
+  patterns: readonly string[],
+  dialect: Dialect,
+  maxListPieces = defaultMaxListPieces,
+): string | undefined {
   const globs = patterns
     .filter(isWildcard)
     .map((pattern) => parseGlob(pattern, dialect))

@@ -114,6 +114,9 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** All gateways of a GatewaySync are matched at once, in the event loop of the controller. */
+const maxNamePieces = 1024
+
 /** The schema of `spec.rollout`. */
 export const rolloutSpec = v.object({
   stages: v.pipe(
@@ -123,7 +126,7 @@ export const rolloutSpec = v.object({
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return
       const names = dataset.value.flatMap(({ selector: own }) => own?.names ?? [])
-      const broken = brokenGlobListRule(names, 'ref')
+      const broken = brokenGlobListRule(names, 'ref', maxNamePieces)
       if (broken !== undefined) addIssue({ message: `selector.names of all stages ${broken}` })
     }),
     v.check((stages) => new Set(stages.map(({ name }) => name)).size === stages.length, 'names of stages must be unique'),
