@@ -2,6 +2,7 @@
  * Tests rollouts with a Prometheus check per gateway, on an in-memory fleet.
  */
 import t from 'tap'
+import { filledQuery } from '../../../../runtime/reconcile/rollout/check-question.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { commitOf, lines, stagedFleet, type StagedFleet, stages } from '../../../support/staged-fleet.ts'
 
@@ -26,8 +27,8 @@ void t.test('a stage completes once its Prometheus checks pass, and only gateway
   t.strictSame(fleet.pass().questions, [], 'nobody has the commit yet')
   fleet.look('gw-test')
   const { questions } = fleet.pass()
-  matchObject(t, questions, [{ pod: 'gw-test', query: 'line_ok{gateway="gw-test"}', url: prometheus.url }])
-  t.equal(questions.length, 1)
+  const asked = questions.map(({ pod, url, ...question }) => ({ pod, url, query: filledQuery(question) }))
+  t.strictSame(asked, [{ pod: 'gw-test', url: prometheus.url, query: 'line_ok{gateway="gw-test"}' }])
   matchObject(t, fleet.rollout(), { stage: 'test', waitsFor: 'Gateways', stages: [{ updated: 0 }, {}] }, 'not yet reconciled')
   fleet.pass()
   matchObject(t, fleet.rollout(), { stage: 'plant' })
