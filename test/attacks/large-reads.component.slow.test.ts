@@ -45,8 +45,10 @@ class NotedMemory extends ReadingMemory {
     const start = super.startFor(namespace)
     return (run, ...more) => {
       this.#commands.add(`${run.args[0] ?? ''} of ${namespace}`)
-      const git = start(run, ...more)
-      if (this.endsAll) git.signal('SIGTERM')
+      if (!this.endsAll) return start(run, ...more)
+      // The command itself could end before the signal.
+      const git = start({ ...run, settings: ['alias.hang=!sleep 100'], args: ['hang'] }, ...more)
+      git.signal('SIGTERM')
       return git
     }
   }
