@@ -2,14 +2,14 @@
  * Turns the capture offers of agents into commits on the leading replica: one at a time per GatewaySync, with equal offers combined; the
  * next reconcile writes the results. Agents make offers on a request in the annotations or with `trigger: Drift`.
  */
-import { type Clock, deadline, pause, timestamp } from '../../platform/clock.ts'
+import { deadline, pause, timestamp } from '../../platform/clock.ts'
 import type { AcceptedEdit } from '../../capture/submit/accept.ts'
 import { takeChanges } from '../../capture/submit/take.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../content/protocol/protocol.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
-import { answers, captureBranch, isTooSoon, forRepository } from '../../reconcile/decide/capture.ts'
-import { type CaptureEntry, cutToFit, maxCaptured } from '../../api/schema/capture-spec.ts'
+import { answers, captureBranch, isTooSoon } from '../../reconcile/decide/capture.ts'
+import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Store } from '../../reconcile/store/store.ts'
@@ -25,6 +25,7 @@ import {
   type WorkDeps,
   workOf,
 } from './requested-captures.ts'
+import { CaptureEntries, failedForMs } from './capture-entries.ts'
 import { createPullRequests, type PullRequests, type Pushed } from './pull-requests.ts'
 import { specOf } from '../../api/schema/spec-of.ts'
 
@@ -226,81 +227,4 @@ function failureOf({ record: { namespace, name }, pod }: RequestedCapture, error
 function pushedOf(deps: Deps, record: GatewaySyncRecord, spec: GatewaySyncSpec, entry: CaptureEntry): Pushed {
   const { namespace, name } = record
   return { namespace, name, spec, base: followedBranch(record, spec), entry, work: (signal) => workOf(deps, { record, spec }, signal) }
-}
-
-/** Retry delay after a temporary failure. */
-const failedForMs = 60_000
-
-/** By GatewaySync and pod. A recreated GatewaySync, or one with another repository, does not inherit entries. */
-class CaptureEntries {
-  readonly #deps: { clock: Clock; store: Pick<Store, 'sync' | 'pod'> }
-  readonly #changed: (key: SyncKey) => void
-  readonly #results = new Map<SyncKey, Known>()
-
-  /** `changed`: the status of the GatewaySync must be written. */
-  constructor(deps: { clock: Clock; store: Pick<Store, 'sync' | 'pod'> }, changed: (key: SyncKey) => void) {
-    this.#deps = deps
-    this.#changed = changed
-  }
-
-  /**
-   * Replaces the entry of the pod, and drops those of deleted pods that no status has space for. `about`: the GatewaySync as it was when the
-   * entry was created.
-   */
-  note(about: GatewaySyncRecord, reported: CaptureEntry): void {
-    const { clock, store } = this.#deps
-    const { namespace, name } = about
-    const subject = subjectOf(about)
-    if (subject !== subjectOf(store.sync(namespace, name))) return
-    const key = syncKey(namespace, name)
-    const entry = cutToFit(reported)
-    const own: Known = this.#present(key) ?? { namespace, name, subject, pods: new Map() }
-    this.#results.set(key, own)
-    if (own.pods.get(entry.pod)?.entry.commit !== entry.commit) own.pods.delete(entry.pod)
-    own.pods.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
-    // A namespace can create and delete any number of pods. A pull request is opened without the entry too.
-    const deleted = [...own.pods.keys()].filter((pod) => store.pod(namespace, pod) === undefined)
-    for (const pod of deleted.slice(0, -maxCaptured)) own.pods.delete(pod)
-    this.#changed(key)
-  }
-
-  /** In the order in which the commits were recorded. */
-  known(key: SyncKey): CaptureEntry[] {
-    return [...(this.#present(key)?.pods.values() ?? [])].map(({ entry }) => entry)
-  }
-
-  /** Returns the status entries of other pods, followed by the known ones. */
-  of(key: SyncKey, record: GatewaySyncRecord): CaptureEntry[] {
-    const fresh = this.known(key)
-    const pods = new Set(fresh.map(({ pod }) => pod))
-    const reported = forRepository(record.status.capture, specOf(record)?.git.repo)
-    return [...(reported?.gateways ?? []).filter(({ pod }) => !pods.has(pod)), ...fresh]
-  }
-
-  /** Whether a failure of this pod is too recent to try again. */
-  isResting(key: SyncKey, pod: string): boolean {
-    return (this.#present(key)?.pods.get(pod)?.untilMs ?? 0) > this.#deps.clock.monotonicMs()
-  }
-
-  clear(): void {
-    this.#results.clear()
-  }
-
-  /** Drops the entries of deleted GatewaySyncs. */
-  prune(): void {
-    for (const key of this.#results.keys()) if (this.#present(key) === undefined) this.#results.delete(key)
-  }
-
-  #present(key: SyncKey): Known | undefined {
-    const known = this.#results.get(key)
-    return known !== undefined && known.subject === subjectOf(this.#deps.store.sync(known.namespace, known.name)) ? known : undefined
-  }
-}
-
-/** The entries of one GatewaySync. `untilMs`: when a failure may be retried. */
-type Known = { namespace: string; name: string; subject: string | undefined; pods: Map<string, { entry: CaptureEntry; untilMs: number }> }
-
-/** Distinguishes a GatewaySync from a later one of its name, and from itself with another repository. */
-function subjectOf(record: GatewaySyncRecord | undefined): string | undefined {
-  return record === undefined ? undefined : `${record.uid} ${specOf(record)?.git.repo ?? ''}`
 }
