@@ -135,7 +135,7 @@ class Requests {
   /** Reads a page of a list; undefined if it is larger than `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
   async page(path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> {
     try {
-      const bound = size > 1 ? { maxAnswerBytes: Math.min(maxPageBytes, this.#transport.maxAnswerBytes) } : {}
+      const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
       const read = async (): Promise<ListAnswer> => await this.#send({ method: 'GET', path, ...bound }, signal)
       signal.throwIfAborted()
       // A read of one object has a deadline of seconds, and does not wait for the lists at startup.

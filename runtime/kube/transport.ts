@@ -14,7 +14,7 @@ import { retryAfterToMs } from '../http/headers.ts'
 
 /** Sends requests and returns the server's status; client.ts interprets it. */
 export type Transport = {
-  /** The bound of an answer and of an event. */
+  /** Maximum size of an answer, and of an event of a watch. */
   maxAnswerBytes: number
   /** Throws ApiUnavailable when no answer comes within 30 s, AnswerTooLarge when its body is over the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
@@ -29,7 +29,7 @@ export type Transport = {
 /** `retryAfterMs`: from a Retry-After header in seconds; undefined when there is none, or it holds a date. */
 export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
-/** `body` is JSON. `maxAnswerBytes`: a lower bound for this answer. */
+/** `body` is JSON. `maxAnswerBytes`: a smaller maximum for this answer. */
 export type TransportRequest = { method: string; path: string; body?: string; contentType?: string; maxAnswerBytes?: number }
 
 /** A separate fault, so that a list can be repeated with smaller pages. */
@@ -67,7 +67,7 @@ type TlsCredentials = Credentials & { secureContext?: SecureContext }
 
 /**
  * `connections`: how many are open to the API server at the same time, 32 by default; further calls wait for a free one. `maxAnswerBytes`:
- * bound of an answer and of an event, 12 MiB by default.
+ * maximum size of an answer, and of an event of a watch, 12 MiB by default.
  */
 export type TransportOptions = { clock: Clock; userAgent: string; connections?: number; maxAnswerBytes?: number }
 
@@ -106,7 +106,8 @@ export function createTransport(config: KubeConfig, options: TransportOptions): 
 
   return {
     maxAnswerBytes,
-    async send({ method, path, body, contentType = 'application/json', maxAnswerBytes: maxBytes = maxAnswerBytes }, signal) {
+    async send({ method, path, body, contentType = 'application/json', maxAnswerBytes: ownMaxBytes = maxAnswerBytes }, signal) {
+      const maxBytes = Math.min(ownMaxBytes, maxAnswerBytes)
       const stop = deadline(timeoutMs, signal)
       const what = `${method} ${path}`
       try {

@@ -1,6 +1,6 @@
 /**
- * The fleets of other clusters on a status page: only users who may see every namespace of the own cluster see them, whoever asked before,
- * and their API servers cannot exhaust the memory of the controller.
+ * The status page shows the fleets of other clusters only to users who may see every namespace of its own cluster, even from its cache. The
+ * API servers of these clusters cannot exhaust the memory of the controller.
  */
 import { writeFileSync } from 'node:fs'
 import * as https from 'node:https'

@@ -10,7 +10,7 @@ import type { BlobSink } from '../../content/protocol/protocol.ts'
 import { Fault } from '../../platform/fault.ts'
 import { waitForEnd, type GitLimits, startGit, type StartGit } from './git.ts'
 
-/** One question: objects of one type, by id or as `<commit>^{tree}`, in the order in which the sink gets them. */
+/** One request: objects of one type, by id or as `<commit>^{tree}`, in the order in which the sink gets them. */
 export type ObjectsRequest = { type: 'blob' | 'tree'; names: readonly string[]; sink: BlobSink }
 
 type Repository = { folder: string; limits: GitLimits; start?: StartGit }
@@ -21,7 +21,7 @@ export type ObjectReader = {
    * Throws CommitGone for an object that does not exist, GitTimeout after two minutes, DeliveryFailed when git ends early, the faults of git and
    * what the sink throws.
    */
-  read(repository: Repository, question: ObjectsRequest, signal: AbortSignal): Promise<void>
+  read(repository: Repository, request: ObjectsRequest, signal: AbortSignal): Promise<void>
   /** Ends the process, if there is one, and waits until it has ended. */
   end(): Promise<void>
 }
@@ -32,7 +32,7 @@ type Process = {
   untilMs: number
   hasEnded(): boolean
   /** `gone`: the process has answered before, and ended before it answered this. */
-  ask(question: ObjectsRequest): Promise<'answered' | 'gone'>
+  ask(request: ObjectsRequest): Promise<'answered' | 'gone'>
   end(reason: unknown): Promise<void>
 }
 
@@ -74,24 +74,24 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
    * A waiting process may have been killed meanwhile, for example for lack of memory, which does not depend on the repository: a new one is
    * used.
    */
-  const ask = async (repository: Repository, question: ObjectsRequest, stop: AbortSignal): Promise<void> => {
+  const ask = async (repository: Repository, request: ObjectsRequest, stop: AbortSignal): Promise<void> => {
     for (;;) {
       const asked = await processNow(repository)
       stop.throwIfAborted()
-      if ((await asked.ask(question)) === 'answered') return
+      if ((await asked.ask(request)) === 'answered') return
       stop.throwIfAborted()
     }
   }
   return {
-    async read(repository, question, signal) {
+    async read(repository, request, signal) {
       signal.throwIfAborted()
-      if (question.names.length === 0) return
+      if (request.names.length === 0) return
       idle.abort()
       const stop = deadline(answerMs, signal)
       const onStop = (): void => void end(stop.reason)
       stop.addEventListener('abort', onStop, { once: true })
       try {
-        await ask(repository, question, stop)
+        await ask(repository, request, stop)
       } catch (error) {
         await end(error)
         signal.throwIfAborted()

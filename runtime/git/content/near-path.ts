@@ -22,7 +22,7 @@ export function nearestPath(missing: string, { paths, roots }: NamedPaths, isRoo
   const max = Math.max(2, Math.floor(name.length / 3))
   let best: { path: string; edits: number } | undefined
   const candidates = [...(isRoot ? roots : paths)].filter((path) => Math.abs(path.length - missing.length) <= max && path !== missing)
-  for (const path of mostAlike(missing, candidates)) {
+  for (const path of mostSimilar(missing, candidates)) {
     const edits = editDistance(missing.toLowerCase(), path.toLowerCase())
     if (edits <= max && (best === undefined || edits < best.edits)) best = { path, edits }
   }
@@ -30,7 +30,7 @@ export function nearestPath(missing: string, { paths, roots }: NamedPaths, isRoo
 }
 
 /** Few candidates, those with the longest common beginning and end: a path with a typo shares nearly all of it. */
-function mostAlike(missing: string, candidates: readonly string[]): readonly string[] {
+function mostSimilar(missing: string, candidates: readonly string[]): readonly string[] {
   if (candidates.length <= maxCompared) return candidates
   const folded = missing.toLowerCase()
   const ranked = candidates.map((path) => ({ path, shared: sharedEnds(folded, path.toLowerCase()) }))

@@ -29,7 +29,7 @@ export async function readRawObject(
 export type SmallObject = { id: CommitHash; type: string; committed?: { at: string | undefined } }
 
 /**
- * An object, which is not read: a pack of 40 KB may hold a commit of 40 MiB. Throws RepositoryTooLarge for a commit or tag over 1 MiB,
+ * Returns the id and type of an object without reading it: a pack of 40 KB may hold a commit of 40 MiB. Throws RepositoryTooLarge for a commit or tag over 1 MiB,
  * GitObjectMissing, and the faults of git.
  */
 export async function requireSmallObject(local: Local, name: string, signal: AbortSignal): Promise<SmallObject> {
@@ -37,7 +37,7 @@ export async function requireSmallObject(local: Local, name: string, signal: Abo
   return smallObject(found, name)
 }
 
-/** As `requireSmallObject`, with the commit time: every push waits for this call of git, and for no second one. */
+/** Like `requireSmallObject`, with the commit time. A single call of git, because every push waits for it. */
 export async function requireSmallHead(local: Local, ref: string, signal: AbortSignal): Promise<SmallObject> {
   const format = '%(objectname) %(objecttype) %(objectsize) %(committerdate:unix)'
   try {

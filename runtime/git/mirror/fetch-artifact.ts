@@ -119,10 +119,10 @@ class ArtifactFetches {
     const question = `${mirrorKey(remote)} ${digest}`
     const known = verdicts.get(question)
     if (known !== undefined && 'signer' in known) return known.signer
-    const place = await registry.digestOf(digest.replace(':', '-').concat('.sig'), signal)
-    if (place === undefined) throw notVerified(digest, 0)
-    if (known?.refused === place) throw notVerified(digest, known.signatures)
-    const manifest = await registry.manifest(place, signal)
+    const signaturesDigest = await registry.digestOf(digest.replace(':', '-').concat('.sig'), signal)
+    if (signaturesDigest === undefined) throw notVerified(digest, 0)
+    if (known?.refused === signaturesDigest) throw notVerified(digest, known.signatures)
+    const manifest = await registry.manifest(signaturesDigest, signal)
     const signatures = manifest === undefined ? [] : readSignatures(manifest)
     for (const { payload, base64 } of signatures) {
       const signed = { payload: await registry.smallBlob(payload, maxPayloadBytes, signal), signature: Buffer.from(base64, 'base64') }
@@ -132,7 +132,8 @@ class ArtifactFetches {
       verdicts.set(namespace, question, { signer: found })
       return found
     }
-    if (manifest !== undefined) verdicts.set(namespace, question, { refused: place, signatures: signatures.length }, { ttlMs: refusedMs })
+    if (manifest !== undefined)
+      verdicts.set(namespace, question, { refused: signaturesDigest, signatures: signatures.length }, { ttlMs: refusedMs })
     throw notVerified(digest, signatures.length)
   }
 
@@ -161,7 +162,7 @@ class ArtifactFetches {
   /** Space for a layer and its pack. */
   async #reserve(namespace: string, layerBytes: number): Promise<Reservation> {
     const usual = await this.#deps.reserve(namespace, 'usual')
-    if (usual.maxPackBytes >= usualTimes * layerBytes) return usual
+    if (usual.maxPackBytes >= reservedTimes * layerBytes) return usual
     usual.release()
     return await this.#deps.reserve(namespace, 'most')
   }
@@ -193,7 +194,7 @@ class ArtifactFetches {
 }
 
 /** A reservation of so many times the layer suffices for the layer and its pack, because git compresses almost as well as gzip. */
-const usualTimes = 5
+const reservedTimes = 5
 
 /** The revision, as Flux writes it. Throws RefNotFound and the faults of a registry. */
 async function revisionOf(registry: Registry, what: string, signal: AbortSignal): Promise<string> {

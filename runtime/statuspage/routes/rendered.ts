@@ -2,7 +2,6 @@
  * Caches rendered, compressed pages until something changes: two hundred viewers who fetch the same page at the same time cost one
  * rendering. Evicts the least recently used page.
  */
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
@@ -22,7 +21,8 @@ export type Rendered = {
 }
 type Page = Uint8Array<ArrayBuffer>
 
-/** Pages that are rendered at once and wait for it, in all and for one reader. A page of a large fleet takes some ten milliseconds. */
+/** Pages that are rendered at once and wait for it, in all and for one reader. A page of a large fleet takes
+ * some ten milliseconds, and other work runs while it is compressed. */
 const renderings = { total: 6, perKey: 2, maxWaiting: 16, maxWaitingInAll: 200, waitMs: 5_000 }
 
 /** `maxPages`: the maximum number of cached pages. */
@@ -33,8 +33,6 @@ export function createRendered(maxPages: number, clock: Clock): Rendered {
     const hold = await limiter.acquire({ tenant: reader })
     if (hold === undefined) return undefined
     try {
-      // Otherwise everything else in this process would wait until all pages are rendered.
-      await yieldToEventLoop()
       return new Uint8Array(await compress(await make()))
     } finally {
       hold.release()
