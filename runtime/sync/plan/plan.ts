@@ -176,14 +176,14 @@ function planPut(input: PlanInput, result: Plan, file: DesiredFile, { going, ret
       result.deletes.push(obstacle)
       going.set(seen.file, obstacle)
       put('absent', seen.file)
-    } else planObstacle(input, result, file, seen.file, `the file "${seen.file}"`)
+    } else planObstacle(input, result, file, [seen.file], `the file "${seen.file}"`)
   } else if (seen.kind === 'folder') {
     const foreign = seen.files.filter((file) => !going.has(file))
     if (foreign.length === 0 || (input.prunesAll(file.mapping) && !foreign.some(isProtected))) {
       // The folder is deleted as a whole; its files are named so that they count as deletions.
       for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', isObstacle: true })
       put('folder', path)
-    } else planObstacle(input, result, file, foreign[0] ?? '', `a folder with "${foreign[0] ?? ''}"`)
+    } else planObstacle(input, result, file, foreign)
   } else if (seen.id === file.id && seen.exec === file.exec && !input.repairing.has(path) && !input.isRendered(file)) {
     result.adopts.push({ ...file, stat: seen.stat })
     if (owned === undefined || owned.id === file.id) result.counts.unchanged += 1
@@ -199,14 +199,23 @@ function isProtected(file: string): boolean {
   return isForbidden(file) || isGatewayIdentity(file) || tooLong(file, 0) !== undefined
 }
 
-/** Reports an obstacle. If it is a file that another mapping delivers, two mappings compete for one path. */
-function planObstacle(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
-  const other = input.puts.get(file) ?? input.owned.get(file)
-  const message =
-    other === undefined
-      ? `${what}, which no commit delivered, is in the way of "${path}"; remove it, or set prune: All on the mapping`
-      : `${what}, which another mapping delivers, is in the way of "${path}"; exclude one of the two`
-  result.problems.push({ reason: 'MappingConflict', message })
+/**
+ * Reports files in the way of a desired one, by one of them. The advice is one that works: no setting deletes a protected file, and no
+ * folder that was not listed completely.
+ */
+function planObstacle(input: PlanInput, result: Plan, { path }: DesiredFile, files: readonly string[], named?: string): void {
+  const file = files.find(isProtected) ?? files[0] ?? ''
+  const what = named ?? `a folder with "${file}"`
+  const report = (message: string): void => void result.problems.push({ reason: 'MappingConflict', message })
+  if (tooLong(file, 0) !== undefined) {
+    report(`a folder with a path that is too long to list is in the way of "${path}"; delete "${path}" on the gateway`)
+  } else if (input.puts.has(file) || input.owned.has(file)) {
+    report(`${what}, which another mapping delivers, is in the way of "${path}"; exclude one of the two`)
+  } else if (isProtected(file)) {
+    report(`${what}, which no sync deletes, is in the way of "${path}"; exclude "${path}", or delete "${file}" on the gateway`)
+  } else {
+    report(`${what}, which no commit delivered, is in the way of "${path}"; remove it, or set prune: All on the mapping`)
+  }
 }
 
 /** Reports content from outside git that is lost, with its hash, so that it can be found in the gateway's own backups. */

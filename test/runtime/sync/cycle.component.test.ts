@@ -107,7 +107,7 @@ void t.test('files of the gateway are neither written nor deleted, whatever is m
   matchObject(t, isObstacle, {
     phase: 'Blocked',
     reason: 'MappingConflict',
-    message: /"projects\/thing\/db\.idb", which no commit delivered, is in the way of "projects\/thing"; remove it, or set prune: All/,
+    message: /"projects\/thing\/db\.idb", which no sync deletes, is in the way of "projects\/thing"; exclude "projects\/thing"/,
   })
   t.strictSame(other.tree(), ['projects/thing/db.idb'])
   for (const destination of ['config/local', 'config/Resources/Local/x', '.cluster-sync', 'config/ignition/keys']) {

@@ -185,17 +185,30 @@ void t.test('a folder in the way of a file is a problem, unless all of its files
   })
 })
 
-void t.test('files of the gateway itself are never deleted for a desired file', async (t) => {
-  const file = 'config/resources/core/ignition/api-token'
-  const inside = `${file}/x`
-  const puts = new Map([[inside, desired(inside)]])
-  const under: Observed = { kind: 'under-file', file }
-  t.equal(planOf({ puts, observed: observed({ [inside]: under }), prunesAll: () => true }).problems.length, 1, 'its identity')
-  for (const name of [`${file}/token`, 'config/local/x']) {
-    const seen: Observed = { kind: 'folder', files: ['config/y', name] }
-    const made = planOf({ puts: new Map([['config', desired('config')]]), observed: observed({ config: seen }), prunesAll: () => true })
-    t.strictSame([made.puts, made.deletes, made.problems.length], [[], [], 1], name)
-  }
+void t.test(
+  'files of the gateway itself are never deleted for a desired file, and no setting that would not help is advised',
+  async (t) => {
+    const file = 'config/resources/core/ignition/api-token'
+    const inside = `${file}/x`
+    const puts = new Map([[inside, desired(inside)]])
+    const under: Observed = { kind: 'under-file', file }
+    const blocked = (what: string, at: string, name: string) =>
+      conflict(`${what} "${name}", which no sync deletes, is in the way of "${at}"; exclude "${at}", or delete "${name}" on the gateway`)
+    for (const prunesAll of [() => true, () => false]) {
+      t.strictSame(planOf({ puts, observed: observed({ [inside]: under }), prunesAll }), blocked('the file', inside, file), 'its identity')
+      for (const name of [`${file}/token`, 'config/local/x']) {
+        const seen: Observed = { kind: 'folder', files: ['config/y', name] }
+        const made = planOf({ puts: new Map([['config', desired('config')]]), observed: observed({ config: seen }), prunesAll })
+        t.strictSame(made, blocked('a folder with', 'config', name), name)
+      }
+    }
+  },
+)
+
+void t.test('a folder that is too deep to list must be deleted on the gateway, whatever the mapping prunes', async (t) => {
+  const seen: Observed = { kind: 'folder', files: [`${path}/x`, `${path}/${'a/'.repeat(2_048)}a`] }
+  const message = `a folder with a path that is too long to list is in the way of "${path}"; delete "${path}" on the gateway`
+  for (const prunesAll of [() => true, () => false]) t.strictSame(planFor(seen, { prunesAll }), conflict(message))
 })
 
 void t.test('a link or a special file in the way is named', async (t) => {
