@@ -5,7 +5,7 @@ import { CommanderError } from 'commander'
 import { Fault } from './platform/fault.ts'
 import { createProgram } from './cli/program/program.ts'
 import { endAsStopped, isStopped } from './cli/stop.ts'
-import { printError, printFault } from './cli/fleet/output.ts'
+import { printError, printFault } from './cli/output/output.ts'
 
 const exitUsage = 2
 /** 128 + SIGPIPE, as a shell reports it. */

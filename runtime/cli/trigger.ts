@@ -8,7 +8,7 @@ import { Fault } from '../platform/fault.ts'
 import { isRefName, shortRef } from '../api/values.ts'
 import { readNamedFile } from './named-files.ts'
 import { helpFooter } from './command.ts'
-import { escapeControls } from '../fleet/terminal.ts'
+import { print, printError, standardOutput } from './output/output.ts'
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 64 * 1024
@@ -71,12 +71,12 @@ async function trigger(url: URL, { body, headers }: Call, { event }: Options): P
     const signal = AbortSignal.timeout(timeoutMs)
     const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal })
     const text = await textOf(answer)
-    process.stdout.write(escapeControls(text.endsWith('\n') || text === '' ? text : `${text}\n`, { color: false }))
+    if (text !== '') print(standardOutput(), [text.replace(/\n$/, '')])
     if (answer.ok) return 0
-    process.stderr.write(`cluster-sync: ${url.host} answered ${answer.status} to the ${event} call\n`)
+    printError(`${url.host} answered ${answer.status} to the ${event} call`)
   } catch (error) {
     const { causeOf } = await import('../http/client.ts')
-    process.stderr.write(`cluster-sync: ${url.host} cannot be called: ${causeOf(innermost(error))}\n`)
+    printError(`${url.host} cannot be called: ${causeOf(innermost(error))}`)
   }
   return 1
 }

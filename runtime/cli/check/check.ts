@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander'
 import type { ClusterOptions } from '../fleet/options.ts'
-import { type Format, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
+import { type Format, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../output/output.ts'
 import { helpFooter } from '../command.ts'
 
 type CheckOptions = Omit<ClusterOptions, 'namespace'> & { operatorNamespace?: string; format: Format }

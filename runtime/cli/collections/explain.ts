@@ -4,6 +4,7 @@
 import { type Command, Option } from 'commander'
 import { workSignal } from '../stop.ts'
 import { helpFooter } from '../command.ts'
+import { print, printError, standardOutput, writeError } from '../output/output.ts'
 
 type Options = { mode?: string; ref?: string; root?: string; format: 'text' | 'json' }
 
@@ -34,7 +35,7 @@ export function register(program: Command): void {
       const { mode } = options
       if (mode === undefined) {
         const { explainRule } = await import('./explain-text.ts')
-        process.stdout.write(`${explainRule(where, options.format)}\n`)
+        print(standardOutput(), [explainRule(where, options.format)])
         return
       }
       const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, caveatsOf, explain, modesOf }] =
@@ -51,17 +52,14 @@ export function register(program: Command): void {
         const root = oneRoot(input, options.root)
         const { facts } = await readTree(input.listing, { root, files: input.files }, signal)
         const effective = explain(facts.family, mode, resource)
-        process.stdout.write(`${options.format === 'json' ? asJson(mode, facts.family, effective) : asText(effective)}\n`)
+        print(standardOutput(), [options.format === 'json' ? asJson(mode, facts.family, effective) : asText(effective)])
         const missing = mode !== '' && isUserMode(mode) && !facts.family.byName.has(foldName(mode))
         if (missing) {
-          process.stderr.write(
-            `cluster-sync: the mode "${mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
-          )
+          printError(`the mode "${mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)`)
         }
         const caveats = caveatsOf(facts, mode)
-        for (const caveat of caveats) process.stderr.write(`cluster-sync: ${caveat}\n`)
-        if (caveats.length > 0)
-          process.stderr.write('  next: correct it; until then, a gateway may use different resources than shown here\n')
+        for (const caveat of caveats) printError(caveat)
+        if (caveats.length > 0) writeError('  next: correct it; until then, a gateway may use different resources than shown here\n')
         process.exitCode = missing || caveats.length > 0 ? 1 : 0
       } finally {
         await input.close()

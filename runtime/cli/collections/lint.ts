@@ -54,9 +54,9 @@ export function register(program: Command): void {
     )
     .action(async (where: string, options: Options) => {
       for (const flag of heapFlags) setFlagsFromString(flag)
-      const [{ formats }, { standardOutput }, { systemClock }] = await Promise.all([
+      const [{ formats }, { print, standardOutput }, { systemClock }] = await Promise.all([
         import('./lint-formats.ts'),
-        import('../fleet/output.ts'),
+        import('../output/output.ts'),
         import('../../platform/clock.ts'),
       ])
       const startedMs = systemClock.monotonicMs()
@@ -64,7 +64,8 @@ export function register(program: Command): void {
       const fixed = options.fix === true ? await fixAll(where, options, signal) : undefined
       const { result } = await lintAt(where, options, signal)
       const timed = { ...result, ...(fixed === undefined ? {} : { fixed }), durationMs: systemClock.monotonicMs() - startedMs }
-      process.stdout.write(`${formats[options.format](timed, standardOutput().style)}\n`)
+      const output = standardOutput()
+      print(output, [formats[options.format](timed, output.style)])
       const { errors, warnings } = result.summary
       process.exitCode = errors > 0 || (options.failOn === 'warning' && warnings > 0) ? 1 : 0
     })

@@ -7,6 +7,7 @@ import { Fault } from '../../platform/fault.ts'
 import { printable } from '../../api/values.ts'
 import { helpFooter } from '../command.ts'
 import { workSignal } from '../stop.ts'
+import { print, standardOutput } from '../output/output.ts'
 
 type NewOptions = { path: string; root?: string; title?: string; from?: string }
 type DiffOptions = { path: string; root?: string; ref?: string; format: 'text' | 'json' }
@@ -26,7 +27,7 @@ export function register(program: Command): void {
     .addHelpText('after', helpFooter({ exits: { 0: 'created', 2: 'nothing was created' } }))
     .action(async (name: string, options: NewOptions) => {
       const { newMode } = await import('./mode-command.ts')
-      process.stdout.write(`${await newMode(name, options, workSignal(timeoutMs))}\n`)
+      print(standardOutput(), [await newMode(name, options, workSignal(timeoutMs))])
     })
   mode
     .command('diff')
@@ -48,7 +49,7 @@ export function register(program: Command): void {
       try {
         const root = oneRoot(input, options.root)
         const changes = await diffModes(input, root, [a, b], signal)
-        process.stdout.write(`${options.format === 'json' ? JSON.stringify({ a, b, changes }, undefined, 2) : diffText(a, b, changes)}\n`)
+        print(standardOutput(), [options.format === 'json' ? JSON.stringify({ a, b, changes }, undefined, 2) : diffText(a, b, changes)])
       } finally {
         await input.close()
       }

@@ -4,6 +4,7 @@
 import type { Command } from 'commander'
 import type { SignOptions } from './sign-resources.ts'
 import { helpFooter } from '../command.ts'
+import { print, printError, standardOutput } from '../output/output.ts'
 
 const timeoutMs = 600_000
 
@@ -19,10 +20,11 @@ export function register(program: Command): void {
       const { sign } = await import('./sign-resources.ts')
       const { signed, unsigned, right } = await sign(where, options, AbortSignal.timeout(timeoutMs))
       const done = options.dryRun === true ? 'stale' : 'signed'
-      for (const file of signed) process.stdout.write(`${done} ${file}\n`)
-      for (const { file, why } of unsigned) process.stderr.write(`cluster-sync: ${file}: ${why}\n`)
+      const output = standardOutput()
+      for (const file of signed) print(output, [`${done} ${file}`])
+      for (const { file, why } of unsigned) printError(`${file}: ${why}`)
       const impossible = unsigned.length === 0 ? '' : `, ${unsigned.length} cannot be signed`
-      process.stdout.write(`${signed.length} ${done}, ${right} already valid${impossible}\n`)
+      print(output, [`${signed.length} ${done}, ${right} already valid${impossible}`])
       process.exitCode = unsigned.length > 0 ? 1 : 0
     })
 }

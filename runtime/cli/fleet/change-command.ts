@@ -22,7 +22,7 @@ import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import type { Json } from '../../kube/types.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
-import { type Output, print, exitNo, exitYes } from './output.ts'
+import { type Output, print, exitNo, exitYes } from '../output/output.ts'
 import { type Asking, asking, patchSync, readSync } from './cluster.ts'
 import { markOf } from '../../fleet/terminal.ts'
 

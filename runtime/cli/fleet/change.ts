@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { helpFooter } from '../command.ts'
 import { isRefName } from '../../api/values.ts'
 import { type ApproveOptions, type ChangeOptions, type RequestOptions, type RollbackOptions, withClusterOptions } from './options.ts'
-import { durationArgument, formatOption, standardOutput, exitWith } from './output.ts'
+import { durationArgument, formatOption, standardOutput, exitWith } from '../output/output.ts'
 
 const defaultTimeout = '5m'
 const exits = { 0: 'done', 1: 'not done; the output shows the reason', 2: 'the cluster does not answer, or invalid options' }

@@ -13,7 +13,7 @@ import { cliFieldManager } from '../../api/names.ts'
 import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import { workSignal } from '../stop.ts'
-import { exitUnknown } from './output.ts'
+import { exitUnknown, printError } from '../output/output.ts'
 
 /** `server` is the address of the API server, for messages. */
 export type Cluster = {
@@ -130,7 +130,7 @@ export async function asking(options: ClusterOptions, work: (cluster: Asking) =>
     return await inCluster(options, async (cluster) => await work({ ...cluster, signal }))
   } catch (error) {
     if (!signal.aborted) throw error
-    process.stderr.write('cluster-sync: stopped before the outcome was known; "cluster-sync status" shows it\n')
+    printError('stopped before the outcome was known; "cluster-sync status" shows it')
     return exitUnknown
   }
 }

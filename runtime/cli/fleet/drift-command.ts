@@ -8,7 +8,7 @@ import type { FleetFacts } from '../../fleet/facts.ts'
 import { changesRequest } from '../../reconcile/decide/capture.ts'
 import { changesAnnotations } from '../../api/names.ts'
 import type { ChangesOptions, HistoryOptions } from './options.ts'
-import { type Output, print, printError, exitNo, exitUnknown, exitYes } from './output.ts'
+import { type Output, print, printError, exitNo, exitUnknown, exitYes } from '../output/output.ts'
 import { onlyNamed, readCluster, readOne } from './read-fleet.ts'
 import {
   driftText,

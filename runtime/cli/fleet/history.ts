@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander'
 import { type HistoryOptions, withClusterOptions } from './options.ts'
-import { formatOption, type Output, print, standardOutput, exitYes, exitWith } from './output.ts'
+import { formatOption, type Output, print, standardOutput, exitYes, exitWith } from '../output/output.ts'
 import { helpFooter } from '../command.ts'
 
 export function register(program: Command): void {

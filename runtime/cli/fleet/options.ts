@@ -2,7 +2,7 @@
  * Defines the options of the fleet commands.
  */
 import { type Command, Option } from 'commander'
-import type { Format } from './output.ts'
+import type { Format } from '../output/output.ts'
 import { collect } from '../command.ts'
 
 export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }

@@ -11,7 +11,7 @@ import type { FleetView } from '../../fleet/view.ts'
 import { stopSignal } from '../stop.ts'
 import { type Cluster, explainApiError, inClusters, type Clusters } from './cluster.ts'
 import type { StatusOptions } from './options.ts'
-import { type Output, print, printError, exitNo, exitUnknown, exitYes, explained } from './output.ts'
+import { type Output, print, printError, exitNo, exitUnknown, exitYes, explained } from '../output/output.ts'
 import { onlyNamed, readCluster, readStandalone } from './read-fleet.ts'
 
 /** Polling interval; three lists of a namespace are a small load for an API server. */

@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import { type StatusOptions, withClusterOptions } from './options.ts'
 import { helpFooter } from '../command.ts'
-import { formatOption, standardOutput, exitUnknown, exitWith } from './output.ts'
+import { formatOption, standardOutput, exitUnknown, exitWith } from '../output/output.ts'
 
 export function register(program: Command): void {
   const command = program

@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { CaptureOptions } from './capture-folder.ts'
 import { type CaptureRequestOptions, withClusterOptions } from '../fleet/options.ts'
 import { helpFooter, collect } from '../command.ts'
-import { durationArgument, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
+import { durationArgument, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../output/output.ts'
 
 type Options = CaptureRequestOptions & Omit<CaptureOptions, 'file' | 'data'> & Partial<Pick<CaptureOptions, 'file' | 'data'>>
 

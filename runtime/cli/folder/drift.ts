@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
 import { type ChangesOptions, type HistoryOptions, withClusterOptions } from '../fleet/options.ts'
 import { helpFooter } from '../command.ts'
-import { durationArgument, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
+import { durationArgument, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../output/output.ts'
 
 type Options = HistoryOptions &
   Partial<Pick<DriftOptions, 'file' | 'data'>> &

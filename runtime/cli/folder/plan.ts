@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander'
 import { Fault } from '../../platform/fault.ts'
 import type { PlanView } from './plan-text.ts'
 import { helpFooter } from '../command.ts'
-import { printFault } from '../fleet/output.ts'
+import { printFault } from '../output/output.ts'
 
 type Options = {
   file: string
@@ -106,7 +106,7 @@ async function printFolder(options: Options): Promise<void> {
   const [{ planFolder }, { isQuiet, planText }, { standardOutput, print }] = await Promise.all([
     import('./plan-folder.ts'),
     import('./plan-text.ts'),
-    import('../fleet/output.ts'),
+    import('../output/output.ts'),
   ])
   const report = await planFolder({ ...options, data })
   const output = standardOutput()
@@ -122,7 +122,7 @@ async function printChange(options: Options & { base: string }): Promise<void> {
     import('./plan-change.ts'),
     import('./change-text.ts'),
     import('../collections/lint-formats.ts'),
-    import('../fleet/output.ts'),
+    import('../output/output.ts'),
   ])
   const { file, base, path = '.', head = 'HEAD', profile, mode, format } = options
   const asked = { file, base, path, head, modes: mode === undefined ? [] : [mode], ...(profile === undefined ? {} : { profile }) }

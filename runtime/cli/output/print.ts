@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { Temporal } from '../../platform/temporal.ts'
+import { escapeControls } from '../../platform/text/controls.ts'
 import { nextStep } from './next-steps.ts'
 import { isFailure, levelOf, renderEvent, renderPassing, type RunStyle } from './render.ts'
 import type { RunEvent } from './narrate.ts'
@@ -59,20 +60,15 @@ export function createRunOutput(clock: Pick<Clock, 'now' | 'monotonicMs'>, optio
       failed ||= fails
       const passing = renderPassing(event, clock.now(), style)
       if (passing !== undefined && isTerminal && format === 'text') {
-        if (isDue(event, passingMs)) out(`${clearLine}${passing}`)
+        if (isDue(event, passingMs)) out(`${clearLine}${escapeControls(passing, style)}`)
         isPassing = true
         return
       }
       if (event.event === 'unchanged' || (event.event === 'progress' && !isDue(event, progressMs))) return
       clear()
       const write = splits && fails ? err : out
-      write(
-        format === 'json'
-          ? `${jsonLine(event, clock.now())}\n`
-          : renderEvent(event, clock.now(), style)
-              .map((line) => `${line}\n`)
-              .join(''),
-      )
+      const lines = format === 'json' ? [jsonLine(event, clock.now())] : renderEvent(event, clock.now(), style)
+      write(escapeControls(lines.map((line) => `${line}\n`).join(''), style))
     },
     hasFailed: () => failed,
     end: clear,

@@ -15,6 +15,7 @@ import { register as registerChange } from '../fleet/change.ts'
 import { register as registerHistory } from '../fleet/history.ts'
 import { register as registerStatus } from '../fleet/status.ts'
 import { register as registerTrigger } from '../trigger.ts'
+import { writeError } from '../output/output.ts'
 import { version } from '../../platform/version.ts'
 
 /** In the order of the help text. */
@@ -30,7 +31,7 @@ export function createProgram(): Command {
     .version(version, '-V, --version', 'print the version')
     .showSuggestionAfterError(true)
     .showHelpAfterError('  next: see --help')
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'cluster-sync: ')) })
+    .configureOutput({ outputError: (text) => writeError(text.replace(/^error: /, 'cluster-sync: ')) })
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .addHelpCommand(new Command('help').argument('[command]').description('Show the help of a command').helpGroup('Other:'))

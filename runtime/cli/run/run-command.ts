@@ -15,7 +15,7 @@ import { consoleDestination } from '../../platform/log/console.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../../standalone/outcome.ts'
 import { readSecret, readSecretFile } from '../../standalone/secrets.ts'
 import { version } from '../../platform/version.ts'
-import { standardOutput } from '../fleet/output.ts'
+import { standardOutput, writeError } from '../output/output.ts'
 import { readManifestFile } from '../named-files.ts'
 import type { RunPage } from './run-page.ts'
 import type { RunReceiver } from './run-receiver.ts'
@@ -64,7 +64,7 @@ function openOutput({ format, once, verbose }: RunSettings, clock: Clock): RunOu
     isTerminal: isTerminal && style.color,
     splits: once === true && format === 'text',
     out: write,
-    err: (text) => void process.stderr.write(text),
+    err: (text) => writeError(text, style),
   })
 }
 

@@ -11,7 +11,7 @@ import type { Target, TargetOptions } from '../../standalone/settings.ts'
 import { readManifestFile, readNamedFile, requireFolder } from '../named-files.ts'
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
 import { helpFooter, collect } from '../command.ts'
-import { durationArgument } from '../fleet/output.ts'
+import { durationArgument } from '../output/output.ts'
 import { logLevels } from '../../platform/log/level.ts'
 
 type Options = TargetOptions & RunOptions & { state?: string }

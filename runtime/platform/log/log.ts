@@ -4,6 +4,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { redactUrls } from './redact.ts'
 import { Temporal } from '../temporal.ts'
+import { escapeControls } from '../text/controls.ts'
 import type { LogLevel } from './level.ts'
 
 /** The fields of log lines, named as in conditions, metrics and SyncReports. */
@@ -40,7 +41,7 @@ const maxText = 512
 const maxStack = 4096
 const maxCauses = 4
 
-/** Writes lines of JSON. Each text is cut and redacted before it is written, so that no line exceeds its bounds. */
+/** Writes lines of JSON. Each text is cut, redacted and escaped before it is written, so that no line exceeds its bounds. */
 export function createLog(options: { level: LogLevel; destination?: DestinationStream }): Log {
   const settings = {
     level: options.level,
@@ -67,21 +68,26 @@ function shown(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]: [string, unknown]) => {
       if (name === 'err') return [name, shownError(value)]
-      return [name, typeof value === 'string' ? redactUrls(value, maxText) : value]
+      return [name, typeof value === 'string' ? shownText(value) : value]
     }),
   )
 }
 
+/** Control characters are escaped: a console shows text of git hosts and repositories. */
+function shownText(text: string, max = maxText): string {
+  return escapeControls(redactUrls(text, max))
+}
+
 /** The loggable part of anything thrown. Other members of an error, such as the failed request, may hold secrets. */
 function shownError(thrown: unknown): Record<string, string> {
-  if (!(thrown instanceof Error)) return { type: typeof thrown, message: redactUrls(String(thrown), maxText), stack: '' }
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: shownText(String(thrown)), stack: '' }
   const stacks: string[] = []
   for (let error: unknown = thrown; error instanceof Error && stacks.length < maxCauses; error = error.cause) {
-    stacks.push(redactUrls(error.stack ?? error.message, maxStack))
+    stacks.push(shownText(error.stack ?? error.message, maxStack))
   }
   return {
     type: thrown.name,
-    message: redactUrls(thrown.message, maxText),
+    message: shownText(thrown.message),
     stack: stacks.join('\ncaused by: ').slice(0, maxStack),
   }
 }

@@ -1,12 +1,13 @@
 /**
- * Writes the output of the fleet commands for a terminal, for a pipe, or as JSON. Also sets their exit code (0 yes, 1 no, 2 unknown), and
- * prints why they failed.
+ * Writes the output of the commands for a terminal, for a pipe, or as JSON; nothing else in the CLI writes to the standard streams, so that
+ * control characters in text of others are always escaped. Also sets exit codes (0 yes, 1 no, 2 unknown), and prints why a command failed.
  */
 import { InvalidArgumentError, Option } from 'commander'
 import { readNoColor } from '../../settings/environment.ts'
 import { Fault, type Reason } from '../../platform/fault.ts'
-import { nextStep } from '../output/next-steps.ts'
-import { escapeControls, type Style } from '../../fleet/terminal.ts'
+import { nextStep } from './next-steps.ts'
+import { escapeControls } from '../../platform/text/controls.ts'
+import type { Style } from '../../fleet/terminal.ts'
 
 export type Format = 'text' | 'json'
 
@@ -24,6 +25,7 @@ export type Output = {
   style: Style
   /** Lines appear immediately, and the screen can be cleared. */
   isTerminal: boolean
+  /** Writes text as it is; `print` escapes text of others. */
   write(text: string): void
 }
 
@@ -43,9 +45,14 @@ export function print(output: Output, lines: readonly string[]): void {
   output.write(escapeControls(lines.map((line) => `${line}\n`).join(''), output.style))
 }
 
-/** Writes a message to standard error; control characters are escaped. */
+/** Writes a message to standard error. */
 export function printError(message: string): void {
-  process.stderr.write(`${escapeControls(`cluster-sync: ${message}`, { color: false })}\n`)
+  writeError(`cluster-sync: ${message}\n`)
+}
+
+/** Writes text to standard error, where control characters are escaped too. */
+export function writeError(text: string, style: Pick<Style, 'color'> = { color: false }): void {
+  process.stderr.write(escapeControls(text, style))
 }
 
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
