@@ -2,6 +2,7 @@
  * Runs work on the files of a mirror sequentially; one that fails does not stop the next. Namespaces take turns. Work that is equal to
  * waiting work of other namespaces runs once for all of them.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Turns } from '../../platform/async/turns.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -40,7 +41,8 @@ export class OneWriter {
     if (this.#isClosed) throw new Fault('GitKilled', 'the mirror was removed')
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     this.#pending += 1
-    this.#waiting.add(turn.namespace, { ...turn, work, resolve, reject })
+    // Bound, because a wait for memory is attributed to the work of a limiter in which this was called.
+    this.#waiting.add(turn.namespace, { ...turn, work: AsyncLocalStorage.bind(work), resolve, reject })
     this.#running ??= this.#runAll()
     return await promise
   }

@@ -10,9 +10,10 @@
  * - Waiting work: tenants that have used nothing go first, then quick keys, new ones, and slow ones last; then the tenant that has used the
  *   least goes first, and within a tenant urgent work.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { LRUCache } from 'lru-cache'
 import { Shares } from './shares.ts'
-import { type Pool, TenantAccount, type Work } from './tenant-account.ts'
+import { type Held, type Pool, TenantAccount, type Work } from './tenant-account.ts'
 import { type Hold, type Waiter, WaitingWork, compareRanks, type Rank, rankOfWork } from './waiting-work.ts'
 import type { LimiterOptions, LimiterRequest, TenantUse, Wait } from './limiter-options.ts'
 
@@ -20,20 +21,19 @@ import type { LimiterOptions, LimiterRequest, TenantUse, Wait } from './limiter-
 type Run = { account: TenantAccount; isReserve: boolean; dueMs: number; end(): void }
 type Tenant = { account: TenantAccount; waiting: WaitingWork }
 
-const defaultSlowAfterMs = 3_000
+/** The work of a limiter in which the current code runs. */
+const current = new AsyncLocalStorage<Held>()
 /** Work that has waited this long is not overtaken by work that would delay it further. */
 const patienceMs = 10_000
 /** How often to check whether waiting work may start although nothing was released. */
 const retryMs = 5_000
-/** Maximum number of remembered idle tenants. */
-const maxIdleTenants = 1_000
 
 export class FairLimiter {
   readonly #options: LimiterOptions
   readonly #slowAfterMs: number
   readonly #shares: Shares
   readonly #active = new Map<string, Tenant>()
-  readonly #idle = new LRUCache<string, Tenant>({ max: maxIdleTenants })
+  readonly #idle = new LRUCache<string, Tenant>({ max: 1_000 })
   readonly #runs = new Set<Run>()
   #waiting = 0
   /** Stops the repeated check whether waiting work may start; undefined: nothing waits. */
@@ -41,7 +41,7 @@ export class FairLimiter {
 
   constructor(options: LimiterOptions) {
     this.#options = options
-    this.#slowAfterMs = options.slowAfterMs ?? defaultSlowAfterMs
+    this.#slowAfterMs = options.slowAfterMs ?? 3_000
     this.#shares = new Shares(options, this.#slowAfterMs, () => this.#now())
   }
 
@@ -65,11 +65,15 @@ export class FairLimiter {
     }
     const { promise, resolve } = Promise.withResolvers<Hold>()
     const waiter: Waiter = { ...work, owner: request.owner, sinceMs: this.#now(), start: resolve }
+    // What a tenant waits for because of its own work makes the outer work slow.
+    const outer = this.#shares.isLimited(waiter) ? undefined : current.getStore()
     waiting.add(waiter)
     this.#waiting += 1
     this.#retry().catch(() => undefined)
     this.#endRuns()
-    return await this.#wait(waiter, promise, waitMs, signal)
+    return await this.#wait(waiter, promise, waitMs, signal).finally(() => {
+      if (outer !== undefined) outer.waitedMs += this.#now() - waiter.sinceMs
+    })
   }
 
   /** Takes the amount if it is free now. It may be held for any time, even in the reserve. */
@@ -107,14 +111,16 @@ export class FairLimiter {
       }
       const [tooSlow, over] = [new AbortController(), new AbortController()]
       const end = (): void => tooSlow.abort(new Error('other work waits'))
-      const run = this.#runOf(request, hold, turnMs, end)
+      const { isReserve, held } = hold
+      const run: Run = { account: held.account, isReserve, dueMs: this.#now() + (isReserve ? this.#slowAfterMs : turnMs), end }
       if (run.dueMs < Infinity) this.#endWhenDue(run, over.signal)
       try {
-        return { result: await work(AbortSignal.any([signal, tooSlow.signal]), hold.isReserve, leave) }
+        const own = AbortSignal.any([signal, tooSlow.signal])
+        return { result: await current.run(held, () => work(own, isReserve, leave)) }
       } catch (error) {
         if (signal.aborted || !tooSlow.signal.aborted) throw error
       } finally {
-        if (!hold.isReserve) turnMs *= 2
+        if (!isReserve) turnMs *= 2
         this.#runs.delete(run)
         over.abort()
         hold.release()
@@ -198,16 +204,10 @@ export class FairLimiter {
     }
   }
 
-  #runOf(request: LimiterRequest, { isReserve }: Hold, turnMs: number, end: () => void): Run {
-    return { account: this.#workOf(request).account, isReserve, dueMs: this.#now() + (isReserve ? this.#slowAfterMs : turnMs), end }
-  }
-
   #endWhenDue(run: Run, over: AbortSignal): void {
     this.#runs.add(run)
-    this.#options.clock.wait(run.dueMs - this.#now(), over).then(
-      () => this.#endRuns(),
-      () => undefined,
-    )
+    const due = this.#options.clock.wait(run.dueMs - this.#now(), over)
+    due.then(() => this.#endRuns()).catch(() => undefined)
   }
 
   /** Aborts work that is due, if other work needs its place. */
@@ -249,7 +249,7 @@ export class FairLimiter {
       this.#settle(work.account.name)
       this.#startNext()
     }
-    return { isReserve: pool === 'reserve', release }
+    return { isReserve: pool === 'reserve', held, release }
   }
 
   #settle(name: string): void {

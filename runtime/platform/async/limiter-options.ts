@@ -12,7 +12,7 @@ export type LimiterOptions = ShareLimits & {
   maxWaitingInAll?: number
   /** How long a piece of work waits before it fails. Default: until its signal aborts. */
   waitMs?: number
-  /** Work that takes this long is slow. */
+  /** Work that takes this long is slow, apart from waits in other limiters for what other tenants hold. Default: 3,000. */
   slowAfterMs?: number
   clock: LimiterClock
 }

@@ -54,7 +54,7 @@ export class Shares {
 
   hold(work: Work, pool: Pool): Held {
     const { account, key, amount } = work
-    const held: Held = { ...work, pool, sinceMs: this.#now(), beganSlow: account.speedOf(key, this.#now()) === 'slow' }
+    const held: Held = { ...work, pool, sinceMs: this.#now(), beganSlow: account.speedOf(key, this.#now()) === 'slow', waitedMs: 0 }
     account.add(held)
     this.#holding.add(account)
     this.#held[pool] += amount

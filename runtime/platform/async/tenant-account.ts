@@ -6,8 +6,11 @@ import { LRUCache } from 'lru-cache'
 /** `noReserve`: it needs more than the reserve has. */
 export type Work = { account: TenantAccount; key: string; amount: number; urgent: boolean; noReserve: boolean }
 export type Pool = 'general' | 'reserve'
-/** Work that holds its amount. `beganSlow`: it was expected to be slow when it began. */
-export type Held = Work & { pool: Pool; sinceMs: number; beganSlow: boolean }
+/**
+ * Work that holds its amount. `beganSlow`: it was expected to be slow when it began. `waitedMs`: how long it waited meanwhile for what other
+ * tenants hold; this does not make it slow.
+ */
+export type Held = Work & { pool: Pool; sinceMs: number; beganSlow: boolean; waitedMs: number }
 /** The speed of the last work; `unknown`: there was none. */
 export type WorkSpeed = 'quick' | 'unknown' | 'slow'
 
@@ -63,8 +66,7 @@ export class TenantAccount {
     if (this.#last.slow.get(key) === true) return 'slow'
     const wasQuick = this.#last.quick.get(key) === true
     for (const held of this.#holds) {
-      if (!this.#isSlow(held, nowMs)) break
-      if (!wasQuick || held.key === key) return 'slow'
+      if (this.#isSlow(held, nowMs) && (!wasQuick || held.key === key)) return 'slow'
     }
     if (wasQuick) return 'quick'
     return this.#last.slow.size > 0 ? 'slow' : 'unknown'
@@ -115,7 +117,7 @@ export class TenantAccount {
     return this.#held * nowMs - this.#heldSince
   }
 
-  #isSlow({ sinceMs }: Held, nowMs: number): boolean {
-    return nowMs - sinceMs >= this.#slowAfterMs
+  #isSlow({ sinceMs, waitedMs }: Held, nowMs: number): boolean {
+    return nowMs - sinceMs - waitedMs >= this.#slowAfterMs
   }
 }

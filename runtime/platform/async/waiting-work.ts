@@ -2,10 +2,10 @@
  * Queues one tenant's waiting work. Work of the same key, amount and urgency starts in FIFO order, so that only the first of it has to be
  * considered.
  */
-import type { Work, WorkSpeed } from './tenant-account.ts'
+import type { Held, Work, WorkSpeed } from './tenant-account.ts'
 
 /** A held amount. Releasing it more than once counts once. */
-export type Hold = { readonly isReserve: boolean; release(): void }
+export type Hold = { readonly isReserve: boolean; readonly held: Held; release(): void }
 
 /** `owner`: whose work it is within the tenant. */
 export type Waiter = Work & { owner: string | undefined; sinceMs: number; start(hold: Hold): void }

@@ -52,9 +52,8 @@ type Options = {
 }
 
 /**
- * Concurrent resolutions of a controller; each may run a git process. Allowing for remote hosts, a query over 5 s is slow. A wait for git
- * memory counts as well, so a namespace that waits that long is slow until its next quick resolution. Each waiting host of a namespace
- * makes choosing the next one slower, so their number is bounded.
+ * Concurrent resolutions of a controller; each may run a git process. Allowing for remote hosts, a query over 5 s is slow. Each waiting
+ * host of a namespace makes choosing the next one slower, so their number is bounded.
  */
 export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000, maxWaiting: 1_000 } as const
 

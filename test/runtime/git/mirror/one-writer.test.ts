@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import t from 'tap'
 import { OneWriter } from '../../../../runtime/git/mirror/one-writer.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
@@ -97,4 +98,13 @@ void t.test('a writer that is idle can be closed, and then does no work', async 
     writer.run({ namespace: 'a' }, async () => t.fail('it runs')),
     { reason: 'GitKilled', message: 'the mirror was removed' },
   )
+})
+
+void t.test('a work runs in the async context of its call', async (t) => {
+  const writer = new OneWriter()
+  const context = new AsyncLocalStorage<string>()
+  const calls = ['a', 'b'].map(
+    async (namespace) => await context.run(namespace, () => writer.run({ namespace }, async () => context.getStore())),
+  )
+  t.strictSame(await Promise.all(calls), ['a', 'b'])
 })

@@ -192,3 +192,40 @@ void t.test('webhook calls for three namespaces delay a push of a fourth by less
   )
   t.ok(delayMs < 1_000, `${delayMs} ms`)
 })
+
+void t.test('a wait for the memory that others hold does not make a quick namespace wait as a slow one', async (t) => {
+  const large = { size: 'large', checkMs: 50, fails: true } as const
+  const small = { size: 'small', checkMs: 50, fails: true } as const
+  const others: Tenant[] = [
+    {
+      name: 'large',
+      calls: { atOnce: 400, syncs: 1, visitMs: 0.95504123378082, writeMs: 52, restMs: 13_718 },
+      loads: [
+        { ...large, host: 'a', fetchMs: 15_655, checkMs: 18_177, restMs: 6_256, fails: false },
+        { ...large, host: 'c', fetchMs: 15_953, restMs: 6_438 },
+      ],
+    },
+    {
+      name: 'both',
+      calls: { atOnce: 0, syncs: 191, visitMs: 1.9632031109112449, writeMs: 173, restMs: 6_165 },
+      loads: [
+        { ...large, host: 'a', fetchMs: 14_367, restMs: 9_184 },
+        { ...large, host: 'c', fetchMs: 2_955, restMs: 2_434 },
+        { ...small, host: 'c', fetchMs: 10_667, restMs: 8_186 },
+        { ...small, host: 'a', fetchMs: 12_404, restMs: 5_258, fails: false },
+      ],
+    },
+    {
+      name: 'small',
+      calls: { atOnce: 4, syncs: 45, visitMs: 0.9935424896709653, writeMs: 20, restMs: 12_606 },
+      loads: [
+        { ...small, host: 'b', fetchMs: 17_912, restMs: 8_133 },
+        { ...small, host: 'a', fetchMs: 302, restMs: 1_843 },
+        { ...small, host: 'c', fetchMs: 10_508, restMs: 1_790 },
+      ],
+    },
+  ]
+  const well: Load = { host: 'git.example', size: 'small', fetchMs: 38, checkMs: 15, restMs: 1_010, fails: false }
+  const delayMs = await delayBeside(others, well)
+  t.ok(delayMs < 10_000, `${delayMs} ms`)
+})

@@ -293,3 +293,24 @@ void t.test('slow work of one tenant leaves a place to slow work of another', as
   end('first 1')
   t.strictSame(await news(), ['second 2'])
 })
+
+void t.test('work that waits in another limiter for other tenants is not slow, but it is if its own tenant holds the amount', async (t) => {
+  const { clock, limiter, pass } = setUp({ total: 4, reserve: 1 })
+  const inner = new FairLimiter({ total: 2, perKey: 1, clock })
+  const waitsFor = async (tenants: readonly string[]): Promise<boolean> => {
+    const holds = tenants.map((tenant) => inner.tryAcquire({ tenant }))
+    const run = limiter.run({ tenant: 'plant' }, new AbortController().signal, async () =>
+      (await inner.acquire({ tenant: 'plant' }))?.release(),
+    )
+    await pass(4_000)
+    for (const hold of holds) hold?.release()
+    await run
+    // Only quick work and tenants that hold nothing may use the reserve, so four pieces of work are free for it.
+    const others = [1, 2, 3].map(() => limiter.tryAcquire({ tenant: 'plant' }))
+    const isQuick = limiter.isFree({ tenant: 'plant' })
+    for (const other of others) other?.release()
+    return isQuick
+  }
+  t.ok(await waitsFor(['a', 'b']))
+  t.notOk(await waitsFor(['plant']))
+})

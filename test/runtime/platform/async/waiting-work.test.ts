@@ -12,7 +12,7 @@ void t.test('the oldest work of each amount and urgency is considered, and of ea
   const work = new WaitingWork()
   const holding = new TenantAccount('plant', 3_000)
   const of = (key: string, changes: Partial<Waiter> = {}) => waiter(key, { account: holding, ...changes })
-  holding.add({ ...of('held'), pool: 'general', beganSlow: false })
+  holding.add({ ...of('held'), pool: 'general', beganSlow: false, waitedMs: 0 })
   const [first, second, large, urgent, held, another] = [
     of('a', { sinceMs: 1 }),
     of('a', { sinceMs: 2 }),
@@ -31,7 +31,7 @@ void t.test('the oldest work of each amount and urgency is considered, and of ea
 void t.test('work of a quick key is considered beside older work of others', async (t) => {
   const work = new WaitingWork()
   const known = new TenantAccount('plant', 3_000)
-  const held = { ...waiter('quick', { account: known }), pool: 'general' as const, beganSlow: false }
+  const held = { ...waiter('quick', { account: known }), pool: 'general' as const, beganSlow: false, waitedMs: 0 }
   known.add(held)
   known.remove(held, 10)
   const others = Array.from({ length: 1_000 }, (_, index) => waiter(`host-${index}`, { account: known, sinceMs: index }))
