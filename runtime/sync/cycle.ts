@@ -139,7 +139,7 @@ async function sync(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): P
       await apply(deps, { ...run, problems }, staged, writing)
     } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
   } finally {
-    if (ahead?.discard() === true) deps.memory.aheadInVain = target.commit
+    if ((await ahead?.discard()) === true) deps.memory.aheadInVain = target.commit
   }
   return await checked(deps, target, await rescan(deps, run, signal), signal)
 }
@@ -201,7 +201,7 @@ async function apply(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abort
     isLocked = await doStep(deps, 'lock', target.commit, () => lockForWriting(gateway, kinds, status, target, signal))
     signal.throwIfAborted()
   } catch (error) {
-    discard(staged)
+    await discard(staged)
     if (isLocked) await releaseGatewayLock(gateway, kinds)
     throw error
   }

@@ -35,7 +35,7 @@ export async function stageContents(
     try {
       return { staged, problems: await asked }
     } catch (error) {
-      discard(staged)
+      await discard(staged)
       throw error
     }
   } finally {
@@ -54,7 +54,7 @@ async function stage(deps: StageDeps, run: Run, signal: AbortSignal): Promise<St
     staged.classified = folders
     return staged
   } catch (error) {
-    discard(staged)
+    await discard(staged)
     throw error
   }
 }

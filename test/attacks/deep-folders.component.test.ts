@@ -8,7 +8,7 @@ import t from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { runCycle } from '../../runtime/sync/cycle.ts'
-import { withFolders } from '../../runtime/sync/disk/folders.ts'
+import { removeTree } from '../../runtime/sync/disk/folders.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { listBelow } from '../../runtime/sync/plan/observe.ts'
 import { memorySource, profileOf, desiredOf } from '../support/memory-source.ts'
@@ -30,21 +30,29 @@ function nest(folder: string, levels: number): void {
   if (inner !== undefined) renameSync(inner, folder)
 }
 
-/** Removes folders that no ordinary call can remove, before the test's folder is removed. */
-const removed = (dataDir: string, folder: string): void => withFolders(dataDir, (folders) => folders.removeTree(folder))
-
-void t.test('nested folders are removed to the last', async (t) => {
+void t.test('nested folders and many files are removed to the last, and the event loop runs meanwhile', async (t) => {
   const dataDir = temporaryFolder(t, 'deep')
-  nest(path.join(dataDir, 'run'), 8_000)
-  removed(dataDir, 'run')
-  t.equal(existsSync(path.join(dataDir, 'run')), false)
+  const run = path.join(dataDir, 'run')
+  nest(run, 8_000)
+  writeFileSync(Buffer.concat([Buffer.from(`${run}/`), Buffer.from([0xff, 0xfe])]), '')
+  for (let count = 0; count < 1_000; count += 1) writeFileSync(path.join(run, `file${count}`), '')
+  let turns = 0
+  const turn = (): void => {
+    turns += 1
+    next = setImmediate(turn)
+  }
+  let next = setImmediate(turn)
+  await removeTree(dataDir, 'run')
+  clearImmediate(next)
+  t.equal(existsSync(run), false)
+  t.ok(turns > 500, `the event loop ran ${turns} times meanwhile`)
 })
 
 void t.test('nested folders are listed as far as paths reach, and never taken for empty ones', async (t) => {
   const dataDir = temporaryFolder(t, 'deep')
   nest(path.join(dataDir, 'top'), 3_000)
   t.strictSame(listBelow(dataDir, 'top'), [`top/${'a/'.repeat(2_045)}a`])
-  removed(dataDir, 'top')
+  await removeTree(dataDir, 'top')
 })
 
 void t.test('a commit does not replace nested folders by a file, not even with prune: All', async (t) => {
@@ -58,5 +66,5 @@ void t.test('a commit does not replace nested folders by a file, not even with p
   releaseLock(dataDir)
   t.strictSame({ phase, reason }, { phase: 'Blocked', reason: 'MappingConflict' })
   t.ok(existsSync(path.join(dataDir, 'projects/p', 'a/'.repeat(1_900))))
-  removed(dataDir, 'projects/p')
+  await removeTree(dataDir, 'projects/p')
 })

@@ -113,7 +113,7 @@ class Victim {
   async check(): Promise<string[]> {
     const dataDir = this.#dataDir
     const manifest = readManifest(dataDir)
-    recover(dataDir, manifest, silentLog, () => {})
+    await recover(dataDir, manifest, silentLog, () => {})
     const recovered = this.#trees[this.#commits.findIndex((commit) => commit === manifest.state?.commit)]
     const problems = this.#differences(recovered ?? {}).map((path) => `${path} after recovery`)
     for (const name of this.#ownFiles()) if (/^(?:run-|journal|.*\.tmp$)/.test(name)) problems.push(`.cluster-sync/${name} is left`)

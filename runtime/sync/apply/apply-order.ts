@@ -19,21 +19,21 @@ export type Effects = Entries & {
   /** Removes the folders that the steps left empty. */
   removeEmptied(): void
   dropJournal(): void
-  /** Removes the folder with the staged and the kept content. Never throws: the next start sweeps the rest. */
-  removeRun(): void
+  /** Removes the folder with the staged and the kept content. Never fails: the next start sweeps the rest. */
+  removeRun(): Promise<void>
 }
 
 /**
- * Carries out an apply whose new content is staged. Throws a fault of the disk; then the folder is at the old commit, or the journal
- * exists.
+ * Carries out an apply whose new content is staged. Awaits only the removal of the run's folder, at the end. Throws a fault of the disk; then
+ * the folder is at the old commit, or the journal exists.
  */
-export function applySteps(effects: Effects, steps: readonly Step[], boundary: Boundary): void {
+export async function applySteps(effects: Effects, steps: readonly Step[], boundary: Boundary): Promise<void> {
   try {
     effects.writeJournal()
   } catch (error) {
     // The journal may exist although writing it failed; while it does, the run's folder is needed.
     effects.dropJournal()
-    effects.removeRun()
+    await effects.removeRun()
     throw error
   }
   boundary('journal')
@@ -42,7 +42,7 @@ export function applySteps(effects: Effects, steps: readonly Step[], boundary: B
   } catch (error) {
     undoSteps(effects, steps, error)
     effects.dropJournal()
-    effects.removeRun()
+    await effects.removeRun()
     throw error
   }
   // From here on nothing is undone: a manifest that was not written completely may name the new commit nevertheless.
@@ -52,7 +52,7 @@ export function applySteps(effects: Effects, steps: readonly Step[], boundary: B
   boundary('emptied')
   effects.dropJournal()
   boundary('journal dropped')
-  effects.removeRun()
+  await effects.removeRun()
   boundary('run removed')
 }
 

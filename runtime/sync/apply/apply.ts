@@ -10,8 +10,8 @@ import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { Finding } from '../model/findings.ts'
 import type { SyncTarget } from '../model/desired.ts'
 import { engineFolder } from '../../api/names.ts'
-import { type Ownership, withDiskFault } from '../disk/disk.ts'
-import { type Folders, openFolders, withFolders } from '../disk/folders.ts'
+import { diskFault, type Ownership, withDiskFault } from '../disk/disk.ts'
+import { type Folders, openFolders } from '../disk/folders.ts'
 import { dropJournal, type Journal, writeJournal } from './journal.ts'
 import { layOut, type Layout } from './steps.ts'
 import { confirmLock } from '../disk/lock.ts'
@@ -56,7 +56,7 @@ export async function stageAll(
   signal: AbortSignal,
 ): Promise<StagedRun> {
   const { plan, diff, renderer } = prepared
-  const ahead = deps.ahead?.take(plan)
+  const ahead = await deps.ahead?.take(plan)
   const id = ahead?.id ?? deps.clock.uuid()
   const places = ahead?.places ?? { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
   const layout = layOut(plan, ahead?.trees)
@@ -98,7 +98,7 @@ export async function stageAll(
       return { id, places, layout, staged: stage.staged, findings, classified: new Set() }
     } catch (error) {
       stage?.abandon()
-      removeRun(places)
+      await removeRun(places)
       throw error
     }
   } finally {
@@ -123,15 +123,15 @@ async function receive(source: Source, request: BlobsRequest, stage: Stage, sign
 }
 
 /** Removes the staged content. */
-export function discard(run: StagedRun): void {
-  removeRun(run.places)
+export async function discard(run: StagedRun): Promise<void> {
+  await removeRun(run.places)
 }
 
 /**
- * Puts everything in place, or nothing: if a step fails, the folder is restored to the old commit. Never awaits. Throws a fault of the
- * disk; if the journal still exists afterwards, the next start finishes or undoes the apply.
+ * Puts everything in place, or nothing: if a step fails, the folder is restored to the old commit. Awaits only at the end, when the staged
+ * and the kept files are removed. Throws a fault of the disk; if the journal still exists afterwards, the next start finishes or undoes the apply.
  */
-export function applyRun({ target, manifest, prepared }: Run, staged: StagedRun, state: State, boundary: Boundary): void {
+export async function applyRun({ target, manifest, prepared }: Run, staged: StagedRun, state: State, boundary: Boundary): Promise<void> {
   const { dataDir } = target
   const { places } = staged
   const changes = manifestChanges(manifest, staged, prepared)
@@ -145,7 +145,8 @@ export function applyRun({ target, manifest, prepared }: Run, staged: StagedRun,
     changes,
     state,
   }
-  withFolders(dataDir, (folders) => {
+  const folders = openFolders(dataDir)
+  try {
     const effects = diskEffects(folders, places, journal, () => appendManifest(dataDir, manifest, changes, state, lines))
     const begin = (): void => {
       confirmLock(dataDir)
@@ -153,8 +154,12 @@ export function applyRun({ target, manifest, prepared }: Run, staged: StagedRun,
       writeJournal(dataDir, journal, lines)
     }
     const whole = { ...effects, writeJournal: () => withDiskFault(begin, '.cluster-sync/journal') }
-    withDiskFault(() => applySteps(whole, journal.steps, boundary), engineFolder)
-  })
+    await applySteps(whole, journal.steps, boundary)
+  } catch (error) {
+    throw diskFault(error, engineFolder)
+  } finally {
+    folders.close()
+  }
 }
 
 /** The manifest's changes once the run is applied; `run` undefined if no file is written. */

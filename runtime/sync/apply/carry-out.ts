@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import { Fault } from '../../platform/fault.ts'
 import { diskFault, errorCode, isMissing, removeFile } from '../disk/disk.ts'
-import { type Folders, withFolders } from '../disk/folders.ts'
+import { type Folders, removeTree, withFolders } from '../disk/folders.ts'
 import type { Step } from './steps.ts'
 import { beatWhenDue } from '../disk/lock.ts'
 import { isStandingFolder } from '../model/paths.ts'
@@ -157,9 +157,9 @@ function asDiskCode(error: unknown): string {
 }
 
 /** Removes a run's folder with everything in it. Never throws: the next start removes the rest. */
-export function removeRun({ dataDir, run }: RunLocation): void {
+export async function removeRun({ dataDir, run }: RunLocation): Promise<void> {
   try {
-    withFolders(dataDir, (folders) => folders.removeTree(run))
+    await removeTree(dataDir, run)
   } catch {
     // The folder keeps its name, so that the next start finds it.
   }

@@ -61,7 +61,7 @@ export async function openFolder(
   if (remembered !== undefined && isSameFile(dataDir, remembered) && emptied(dataDir, remembered) === undefined) return remembered
   const manifest = readManifest(dataDir)
   memory.manifest = manifest
-  recover(dataDir, manifest, log, boundary)
+  await recover(dataDir, manifest, log, boundary)
   const why = replaced(manifest, remembered) ?? emptied(dataDir, manifest)
   if (why !== undefined) {
     log.warn({ message: why }, 'every file is verified, because the folder changed since the last sync')
@@ -129,7 +129,7 @@ const leftover = /^(?:(?:journal|manifest|clean|was-synced|first-start|first-rec
  * the folder is suspect: the next cycle verifies every file by its content, and until then no commit counts as being in place. Updates the manifest.
  * Throws what an apply throws if none of these is possible.
  */
-export function recover(dataDir: string, manifest: Manifest, log: Log, boundary: Boundary): void {
+export async function recover(dataDir: string, manifest: Manifest, log: Log, boundary: Boundary): Promise<void> {
   const left = findJournal(dataDir)
   if (left !== undefined) {
     if (left instanceof Fault) markSuspect(dataDir, manifest, { why: left.message, changes: [], state: manifest.state })
@@ -140,7 +140,7 @@ export function recover(dataDir: string, manifest: Manifest, log: Log, boundary:
   }
   if (manifest.suspectReason !== undefined)
     log.warn({ message: manifest.suspectReason }, 'every file is verified, because the records of this folder cannot be trusted')
-  sweep(dataDir)
+  await sweep(dataDir)
 }
 
 /** Returns the journal; for a damaged one the fault, as a value. Every other read failure is thrown. */
@@ -218,14 +218,16 @@ function stillOwned(dataDir: string, changes: readonly ManifestChange[]): Manife
 }
 
 /** Removes what no journal names: staged files of runs that were never applied, temporary files, and a killed process's lock files. */
-function sweep(dataDir: string): void {
+async function sweep(dataDir: string): Promise<void> {
+  const runs: string[] = []
   try {
     withEngineFolder(dataDir, (engine) => {
       for (const name of fs.readdirSync(engine.folder())) {
-        if (/^run-[0-9a-f-]+$/.test(name)) removeRun({ dataDir, run: `${engineFolder}/${name}` })
+        if (/^run-[0-9a-f-]+$/.test(name)) runs.push(name)
         else if (leftover.test(name)) removeFile(engine.at(name))
       }
     })
+    for (const name of runs) await removeRun({ dataDir, run: `${engineFolder}/${name}` })
   } catch (error) {
     throw diskFault(error, engineFolder)
   }

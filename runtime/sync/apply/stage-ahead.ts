@@ -98,7 +98,7 @@ export class StageAhead {
   }
 
   /** Returns the staged content; undefined if there is none, or if the plan differs from it and it was removed. */
-  take(plan: Plan): StagedAhead | undefined {
+  async take(plan: Plan): Promise<StagedAhead | undefined> {
     if (this.#run === undefined) return undefined
     const { done, kept } = this.#run
     const count = done.files.length
@@ -108,15 +108,15 @@ export class StageAhead {
     for (const list of [done.files, done.topmost, done.stats]) list.length = 0
     if (stats !== undefined) return { ...kept, stats, count }
     // The apply stages the same contents again, and the disk may not have space for both.
-    removeRun(kept.places)
+    await removeRun(kept.places)
     return undefined
   }
 
-  /** Removes what was not taken; returns whether there was anything. Never throws. */
-  discard(): boolean {
+  /** Removes what was not taken; returns whether there was anything. Never fails. */
+  async discard(): Promise<boolean> {
     if (this.#isTaken || this.#run === undefined) return false
     this.#run.close()
-    removeRun(this.#run.kept.places)
+    await removeRun(this.#run.kept.places)
     return true
   }
 

@@ -211,7 +211,7 @@ class Disk {
       record: () => (whole ? this.rewrite(changes, state) : this.append(changes, state)),
       removeEmptied: () => this.atomic(() => undefined),
       dropJournal: () => this.atomic(() => (this.journal = undefined)),
-      removeRun: () => {
+      removeRun: async () => {
         try {
           this.effect((part) => {
             const all = [...this.files.keys()].filter((file) => isBelow(file, run))
@@ -304,34 +304,37 @@ function recover(disk: Disk): 'sure' | 'suspect' {
 
 void t.test('after any failure, kill or loss, recovery ends at exactly the old or the new commit, or suspect', async (t) => {
   const ends = { sure: 0, suspect: 0, failed: 0, old: 0, new: 0, sureAfterLoss: 0 }
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       tree,
       tree,
       fc.array(failure, { minLength: 1, maxLength: 2 }),
       fc.array(fc.array(failure, { maxLength: 2 }), { maxLength: 3 }),
       loss,
-      (before, after, first, later, lost) => {
+      async (before, after, first, later, lost) => {
         const disk = new Disk(before)
         const { staged, ...journal } = journalOf(before, after)
         for (const [file, content] of staged) disk.files.set(file, content)
         // Represents the run folder itself, which exists even without files.
         disk.files.set(`${run}/here`, '')
-        const attempt = (failures: readonly Failure[], work: () => 'sure' | 'suspect'): 'sure' | 'suspect' | 'failed' => {
+        const attempt = async (
+          failures: readonly Failure[],
+          work: () => Promise<'sure' | 'suspect'> | 'sure' | 'suspect',
+        ): Promise<'sure' | 'suspect' | 'failed'> => {
           disk.start(failures)
           try {
-            return work()
+            return await work()
           } catch (error) {
             if (error instanceof Killed || /input\/output error|EIO/.test(String(error))) return 'failed'
             throw error
           }
         }
-        let end: 'sure' | 'suspect' | 'failed' = attempt(first, () => {
-          applySteps(disk.effectsOn(journal, false), journal.steps, () => undefined)
-          return 'sure'
+        let end: 'sure' | 'suspect' | 'failed' = await attempt(first, async () => {
+          await applySteps(disk.effectsOn(journal, false), journal.steps, () => undefined)
+          return 'sure' as const
         })
         disk.lose(lost)
-        for (const failures of [...later, []]) if (end !== 'suspect') end = attempt(failures, () => recover(disk))
+        for (const failures of [...later, []]) if (end !== 'suspect') end = await attempt(failures, () => recover(disk))
         ends[end] += 1
         if (end === 'suspect') return disk.hasTornHead || disk.hasLost
         if (disk.hasLost) ends.sureAfterLoss += 1
