@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Clock } from '../platform/clock.ts'
 import type { ControllerConfig } from '../settings/environment.ts'
 import { type IsolatedValidator, openIsolatedValidator } from '../validation/worker/isolated-validation.ts'
-import { createMarks } from '../validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../validation/worker/attempt-log.ts'
 import { fieldManager, group } from '../api/names.ts'
 import type { Kube } from '../kube/client.ts'
 import { EventRecorder } from '../kube/events.ts'
@@ -93,7 +93,7 @@ export function openParts(
     figures,
   })
   const remotes = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
-  const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock, log, attemptLog: openAttemptLog(path.join(folder, 'checking.json')) })
   const events = new EventRecorder(deps, { component: `${group}/${fieldManager}`, instance: identity })
   return {
     changes,

@@ -9,10 +9,10 @@ import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import {
   validationId,
   type IsolatedValidator,
-  type IsolateOptions,
+  type IsolatedValidatorOptions,
   openIsolatedValidator,
 } from '../../runtime/validation/worker/isolated-validation.ts'
-import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../runtime/validation/worker/attempt-log.ts'
 import type { Verdict } from '../../runtime/reconcile/decide/observation.ts'
 import { resolveProfile } from '../../runtime/api/schema/profile.ts'
 import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
@@ -48,16 +48,16 @@ function setUp(t: Pick<Test, 'teardown'>, commits: readonly Changes[]) {
   const folder = temporaryFolder(t, 'hostile-commit')
   const hashes = importCommits(makeRepository(path.join(folder, 'repository')), commits)
   const repository = { folder: path.join(folder, 'repository/.git'), limits }
-  const marks = () => createMarks(path.join(folder, 'state/checking.json'))
-  const open = (options: Partial<IsolateOptions> = {}): IsolatedValidator => {
-    const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: marks(), ...options })
+  const attemptLog = () => openAttemptLog(path.join(folder, 'state/checking.json'))
+  const open = (options: Partial<IsolatedValidatorOptions> = {}): IsolatedValidator => {
+    const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, attemptLog: attemptLog(), ...options })
     t.teardown(() => validator.close())
     return validator
   }
   const validate = async (validator: IsolatedValidator, commit = '', again = false): Promise<Verdict> => {
     return await validator.validate(repository, requestFor(commit), { namespace: 'plant', again }, signal)
   }
-  return { hashes, repository, marks, open, validate }
+  return { hashes, repository, attemptLog, open, validate }
 }
 
 const bombs: Record<string, Changes> = {
@@ -141,13 +141,13 @@ void t.test('three slow validations of one namespace do not block another namesp
 })
 
 void t.test('a commit whose validation ended the process twice is not retried until a sync is requested', async (t) => {
-  const { hashes, open, validate, marks } = setUp(t, [validTree()])
+  const { hashes, open, validate, attemptLog } = setUp(t, [validTree()])
   const [commit = ''] = hashes
   const verdict = await validate(open(), commit)
   matchObject(t, verdict, { kind: 'checked', errors: 0 })
   const id = validationId(requestFor(commit))
-  marks().begin(id)
-  marks().begin(id)
+  attemptLog().begin(id)
+  attemptLog().begin(id)
   matchObject(t, await validate(open(), commit), {
     errors: 1,
     items: [{ rule: 'check-failed', message: /crashed the controller twice/ }],
@@ -171,7 +171,7 @@ void t.test(
     let checks = 0
     let version = 1
     /** One run of the controller: it requests the commit once and reconciles with the result. */
-    const live = async (options: Partial<IsolateOptions>, commit = ''): Promise<void> => {
+    const live = async (options: Partial<IsolatedValidatorOptions>, commit = ''): Promise<void> => {
       const validator = open(options)
       const answered = Promise.withResolvers<void>()
       const hosts = new FairLimiter({ total: 1, clock: systemClock })

@@ -23,7 +23,7 @@ import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { Fault } from '../../runtime/platform/fault.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
-import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../runtime/validation/worker/attempt-log.ts'
 import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
 import { rejectsWith } from '../support/assertions.ts'
 import { childProcesses } from '../support/child-processes.ts'
@@ -85,7 +85,11 @@ async function setUp(t: Test) {
     signal,
   })('plant')
   for (const each of [from, commit]) await mirror.ensure(each, signal)
-  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'marks.json')) })
+  const validator = openIsolatedValidator({
+    clock: systemClock,
+    log: silentLog,
+    attemptLog: openAttemptLog(path.join(folder, 'marks.json')),
+  })
   t.teardown(() => validator.close())
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },

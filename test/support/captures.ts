@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { Captures } from '../../runtime/controller/captures/captures.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../runtime/content/protocol/protocol.ts'
 import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
-import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../runtime/validation/worker/attempt-log.ts'
 import { type CaptureEntry, type CaptureStatus } from '../../runtime/api/schema/capture-spec.ts'
 import type { CommitHash } from '../../runtime/api/values.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
@@ -50,7 +50,11 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock, before: () =>
     return await remotes(namespace, git, signal)
   }
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
-  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
+  const validator = openIsolatedValidator({
+    clock: systemClock,
+    log: silentLog,
+    attemptLog: openAttemptLog(path.join(folder, 'checking.json')),
+  })
   const states: CaptureEntry['state'][] = []
   const hostApi = createHostApis({ ...way, remoteOf })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)

@@ -11,7 +11,7 @@ import { runLeader } from '../../runtime/controller/lead/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/serve/receiver.ts'
 import { readClusterSecret } from '../../runtime/controller/cluster/secrets.ts'
 import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
-import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../runtime/validation/worker/attempt-log.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
 import { EventRecorder } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
@@ -85,7 +85,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   const way = { readSecret: readClusterSecret({ kube, clock }), network: openNetwork, allowedHosts: [] }
   const remoteOf = createRemotes({ ...way, allowLocal: true, clock, signal: stop.signal })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
-  const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock, log, attemptLog: openAttemptLog(path.join(folder, 'checking.json')) })
   let [syncs, passes] = [0, 0]
   const leading = !leads
     ? Promise.resolve()

@@ -4,7 +4,7 @@
 import path from 'node:path'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { createMarks } from '../../validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../validation/worker/attempt-log.ts'
 import { openIsolatedValidator } from '../../validation/worker/isolated-validation.ts'
 import { connectGateway } from '../../gateway/gateway.ts'
 import { followedRef } from '../../api/followed-ref.ts'
@@ -89,7 +89,11 @@ export async function checkCommit(
 ): Promise<PlanReport['checked']> {
   const { validation, git, sync: settings } = sync.spec
   if (validation.policy === 'Off') return undefined
-  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: createMarks(path.join(scratch, 'checking.json')) })
+  const validator = openIsolatedValidator({
+    clock: systemClock,
+    log: silentLog,
+    attemptLog: openAttemptLog(path.join(scratch, 'checking.json')),
+  })
   const request = {
     profiles: Object.keys(settings.profiles).map((name) => resolveProfile(settings, name)),
     validation,

@@ -11,7 +11,7 @@ import { readProxies } from '../../settings/environment.ts'
 import { asFault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { type IsolatedValidator, openIsolatedValidator } from '../../validation/worker/isolated-validation.ts'
-import { createMarks } from '../../validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../validation/worker/attempt-log.ts'
 import { createCommitValidation } from '../../reconcile/commit-validation.ts'
 import { createSecretChanges, type SecretChanges } from '../../reconcile/source/secret-changes.ts'
 import { createSignatureCheck, type SignatureDeps } from '../../reconcile/signature-check.ts'
@@ -63,7 +63,7 @@ export function openSources(
   const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
   const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })
   const remotes = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: secrets.readSecret, network, clock, signal })
-  const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(stateDir, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock, log, attemptLog: openAttemptLog(path.join(stateDir, 'checking.json')) })
   return {
     mirrors: createSyncMirrors(gitMirrors, remotes),
     secrets,

@@ -1,5 +1,5 @@
 /**
- * Records on disk which checks were started and did not end, so that a commit that kills the process is not retried endlessly. A mark costs
+ * Records on disk which checks were started and did not end, so that a commit that kills the process is not retried endlessly. An entry costs
  * a small file for each check; in the status of a GatewaySync it would cost a write to the API server before each publication.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import path from 'node:path'
 import * as v from 'valibot'
 
 /** Attempts by the id of a validation (`validationId`). Never throws. */
-export type AttemptMarks = {
+export type AttemptLog = {
   /** Whether an attempt was in progress when the process ended, or is now. */
   has(id: string): boolean
   /** Records an attempt and returns its number, from 1. */
@@ -18,12 +18,12 @@ export type AttemptMarks = {
 }
 
 const attempts = v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(1)))
-/** The maximum number of marks: few checks are running when a process ends. */
-const maxMarks = 100
+/** The maximum number of entries: few checks are running when a process ends. */
+const maxEntries = 100
 
 /** `file` must outlive the process; if it cannot be read or written, nothing counts as attempted before. */
-export function createMarks(file: string): AttemptMarks {
-  const begun = readMarks(file)
+export function openAttemptLog(file: string): AttemptLog {
+  const begun = readEntries(file)
   const write = (): void => {
     try {
       mkdirSync(path.dirname(file), { recursive: true })
@@ -40,7 +40,7 @@ export function createMarks(file: string): AttemptMarks {
       begun.delete(id)
       begun.set(id, attempt)
       const [oldest] = begun.keys()
-      if (begun.size > maxMarks && oldest !== undefined) begun.delete(oldest)
+      if (begun.size > maxEntries && oldest !== undefined) begun.delete(oldest)
       write()
       return attempt
     },
@@ -51,7 +51,7 @@ export function createMarks(file: string): AttemptMarks {
   }
 }
 
-function readMarks(file: string): Map<string, number> {
+function readEntries(file: string): Map<string, number> {
   try {
     return new Map(Object.entries(v.parse(attempts, JSON.parse(readFileSync(file, 'utf8')))))
   } catch {

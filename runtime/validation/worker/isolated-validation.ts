@@ -17,7 +17,7 @@ import { FairCache } from '../../platform/async/fair-cache.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
 import { version } from '../../platform/version.ts'
-import type { AttemptMarks } from './attempt-log.ts'
+import type { AttemptLog } from './attempt-log.ts'
 import { type Ended, Thread, KeptThread } from './thread.ts'
 import { canonicalJson } from '../../platform/text/json.ts'
 
@@ -43,11 +43,11 @@ export type IsolatedValidator = {
 }
 
 /** Limits of the thread, and where attempts are recorded. */
-export type IsolateOptions = {
+export type IsolatedValidatorOptions = {
   clock: Clock
   log: Log
   /** Records attempts on disk, so that a commit that ends the process is not retried endlessly. */
-  marks: AttemptMarks
+  attemptLog: AttemptLog
   /** The heap of the thread. Default: three eighths of the container's memory, from 48 to 512 MiB. */
   heapMiB?: number
   /** How long the thread may compute for one commit; waiting for git does not count. */
@@ -83,7 +83,7 @@ export function validationId({ commit, profiles, validation }: Pick<ValidationRe
 export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, turnMs: 10_000, maxWaiting: 1_000 } as const
 
 /** No thread is started before the first commit that must be validated. */
-export function openIsolatedValidator(options: IsolateOptions): IsolatedValidator {
+export function openIsolatedValidator(options: IsolatedValidatorOptions): IsolatedValidator {
   const limiter = new FairLimiter({ ...checkSlots, clock: options.clock })
   const checks = new Checks(options)
   return {
@@ -112,7 +112,7 @@ type Check = { repository: Repository; request: ValidationRequest; id: string }
 
 /** Runs checks in threads, and keeps their verdicts. */
 class Checks {
-  readonly #options: IsolateOptions & { heapMiB: number; maxBusyMs: number }
+  readonly #options: IsolatedValidatorOptions & { heapMiB: number; maxBusyMs: number }
   readonly #kept: KeptThread
   readonly #failures: ReturnType<typeof openFailures>
   readonly #attempts: ReturnType<typeof openAttempts>
@@ -120,13 +120,13 @@ class Checks {
   readonly #found = new FairCache<Verdict>({ max: maxFoundBytes })
   #endedThreads = 0
 
-  constructor(options: IsolateOptions) {
-    const { clock, log, marks, maxBusyMs = defaultBusyMs, restAfterMs = defaultRestMs } = options
+  constructor(options: IsolatedValidatorOptions) {
+    const { clock, log, attemptLog, maxBusyMs = defaultBusyMs, restAfterMs = defaultRestMs } = options
     const heapMiB = options.heapMiB ?? defaultHeapMiB(constrainedMemory())
     this.#options = { ...options, heapMiB, maxBusyMs }
     this.#kept = new KeptThread({ clock, heapMiB, maxBusyMs, restAfterMs }, () => this.#hasEnded())
     this.#failures = openFailures(log)
-    this.#attempts = openAttempts(marks)
+    this.#attempts = openAttempts(attemptLog)
   }
 
   get endedThreads(): number {
@@ -201,14 +201,14 @@ class Checks {
 }
 
 /** Counts the attempts to check a commit, for a process that a check may end. */
-function openAttempts(marks: AttemptMarks) {
+function openAttempts(attemptLog: AttemptLog) {
   /** The number of running checks of an id. Together they are one attempt, which ends with the last of them. */
   const underWay = new Map<string, number>()
   return {
     /** Runs `work` as an attempt. Undefined, without running it, if too many attempts ended the process. */
     async run(id: string, work: () => Promise<Verdict>): Promise<Verdict | undefined> {
       const others = underWay.get(id) ?? 0
-      if (others === 0 && marks.begin(id) > maxAttempts) return undefined
+      if (others === 0 && attemptLog.begin(id) > maxAttempts) return undefined
       underWay.set(id, others + 1)
       try {
         return await work()
@@ -217,15 +217,15 @@ function openAttempts(marks: AttemptMarks) {
         if (left > 0) underWay.set(id, left)
         else {
           underWay.delete(id)
-          marks.end(id)
+          attemptLog.end(id)
         }
       }
     },
     /** Whether the process ended during the last attempt. */
-    wasInterrupted: (id: string): boolean => !underWay.has(id) && marks.has(id),
-    /** The mark of a running check stays: it counts if that check ends the process. */
+    wasInterrupted: (id: string): boolean => !underWay.has(id) && attemptLog.has(id),
+    /** The entry of a running check stays: it counts if that check ends the process. */
     forget(id: string): void {
-      if (!underWay.has(id)) marks.forget(id)
+      if (!underWay.has(id)) attemptLog.forget(id)
     },
   }
 }

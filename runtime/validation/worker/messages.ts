@@ -9,10 +9,10 @@ import type { GitRequest } from '../../git/command/relayed-git.ts'
 import type { ValidationRequest } from '../run/coverage.ts'
 
 /** `rest` requests the thread's state, before it is ended. */
-export type ToIsolate = { kind: 'validate'; repository: Repository; request: ValidationRequest } | { kind: 'cancel' } | { kind: 'rest' }
+export type ToWorker = { kind: 'validate'; repository: Repository; request: ValidationRequest } | { kind: 'cancel' } | { kind: 'rest' }
 
 /** `git`: the thread requests a git process. `fault`: reading the commit failed; `bug`: anything else was thrown. */
-export type FromIsolate =
+export type FromWorker =
   | { kind: 'ready' }
   | { kind: 'git'; asked: GitRequest }
   | { kind: 'verdict'; verdict: Verdict }
@@ -21,7 +21,7 @@ export type FromIsolate =
   | { kind: 'bug'; message: string; stack: string }
 
 /** Size of the shared buffer with the path of the file being read (two bytes of length, then UTF-8), which outlives the thread. */
-export const verdictBytes = 2 + 1024
+export const currentPathBytes = 2 + 1024
 
 /** The start data of a thread. `memory`: the state of an earlier thread. */
-export type IsolateData = { verdict: SharedArrayBuffer; memory: ValidationMemory | undefined }
+export type WorkerStart = { currentPath: SharedArrayBuffer; memory: ValidationMemory | undefined }

@@ -8,7 +8,7 @@ import { buffersOf, type ValidationMemory } from '../run/snapshot.ts'
 import { printable } from '../../api/values.ts'
 import { startGit, type StartGit } from '../../git/command/git.ts'
 import { runForThread } from '../../git/command/relayed-git.ts'
-import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
+import { type FromWorker, type WorkerStart, currentPathBytes, type ToWorker } from './messages.ts'
 import pLimit from 'p-limit'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 
@@ -23,21 +23,21 @@ const program = import.meta.url.endsWith('/worker/thread.ts')
 
 /** The result of a request; `gone`: the thread has ended; `isLate`: it took too long. `path`: the file that was read last, if any. */
 export type Ended =
-  | Exclude<FromIsolate, { kind: 'bug' | 'git' | 'ready' | 'rested' }>
-  | (Extract<FromIsolate, { kind: 'bug' }> & { path: string })
+  | Exclude<FromWorker, { kind: 'bug' | 'git' | 'ready' | 'rested' }>
+  | (Extract<FromWorker, { kind: 'bug' }> & { path: string })
   | { kind: 'gone'; why: string; path: string; isLate: boolean }
 
 /** A commit to validate. */
-type Question = Omit<Extract<ToIsolate, { kind: 'validate' }>, 'kind'>
+type Question = Omit<Extract<ToWorker, { kind: 'validate' }>, 'kind'>
 type Limits = { clock: Clock; maxBusyMs: number }
-type Answer = Ended | Extract<FromIsolate, { kind: 'rested' }>
+type Answer = Ended | Extract<FromWorker, { kind: 'rested' }>
 
 /** Takes one request at a time. */
 export class Thread {
   readonly #worker: Worker
   readonly #heapMiB: number
   /** Shared with the thread, which writes the path of the file that it reads. */
-  readonly #verdict = new SharedArrayBuffer(verdictBytes)
+  readonly #currentPath = new SharedArrayBuffer(currentPathBytes)
   readonly #gone: () => void
   #answer = Promise.withResolvers<Answer>()
   /** Starts git for the namespace of the request. */
@@ -51,7 +51,7 @@ export class Thread {
     this.#heapMiB = heapMiB
     this.#gone = gone
     this.#worker = new Worker(program, {
-      workerData: { verdict: this.#verdict, memory } satisfies IsolateData,
+      workerData: { currentPath: this.#currentPath, memory } satisfies WorkerStart,
       transferList: memory === undefined ? [] : buffersOf(memory),
       // Options of this process, such as the loader of a test runner, would take part of the heap.
       execArgv: [],
@@ -59,7 +59,7 @@ export class Thread {
     })
     // An idle thread must not keep the process running.
     this.#worker.unref()
-    this.#worker.on('message', (message: FromIsolate) => this.#received(message))
+    this.#worker.on('message', (message: FromWorker) => this.#received(message))
     this.#worker.on('error', (error: Error & { code?: string }) => this.#failed(error))
     this.#worker.on('exit', () => this.#exited())
   }
@@ -85,7 +85,7 @@ export class Thread {
     await this.#worker.terminate()
   }
 
-  #received(message: FromIsolate): void {
+  #received(message: FromWorker): void {
     if (message.kind === 'ready') this.#isReady = true
     else if (message.kind === 'git') runForThread(message.asked, this.#start)
     else this.#answer.resolve(message.kind === 'bug' ? { ...message, path: this.#path() } : message)
@@ -107,11 +107,11 @@ export class Thread {
   }
 
   #path(): string {
-    const bytes = Buffer.from(this.#verdict)
-    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), verdictBytes - 2))
+    const bytes = Buffer.from(this.#currentPath)
+    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), currentPathBytes - 2))
   }
 
-  async #ask(message: ToIsolate, limits: Limits, signal?: AbortSignal): Promise<Answer> {
+  async #ask(message: ToWorker, limits: Limits, signal?: AbortSignal): Promise<Answer> {
     this.#answer = Promise.withResolvers()
     const over = new AbortController()
     const cancel = (): void => this.#post({ kind: 'cancel' })
@@ -128,7 +128,7 @@ export class Thread {
     }
   }
 
-  #post(message: ToIsolate): void {
+  #post(message: ToWorker): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
     this.#worker.postMessage(message)
   }
@@ -151,7 +151,7 @@ export class Thread {
   }
 }
 
-/** As `IsolateOptions`. */
+/** As `IsolatedValidatorOptions`. */
 type Options = { clock: Clock; heapMiB: number; maxBusyMs: number; restAfterMs: number }
 
 /**

@@ -13,16 +13,16 @@ import { parseRelativePath } from '../../api/values.ts'
 import { validationListing, openListingReader } from '../../git/content/validation-listing.ts'
 import type { StartGit } from '../../git/command/git.ts'
 import { relayedGit } from '../../git/command/relayed-git.ts'
-import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
+import { type FromWorker, type WorkerStart, currentPathBytes, type ToWorker } from './messages.ts'
 
-const { verdict: shared, memory } = workerData as IsolateData
-const verdict = Buffer.from(shared)
+const { currentPath: shared, memory } = workerData as WorkerStart
+const currentPath = Buffer.from(shared)
 const validator = createValidator(memory)
 const reader = openListingReader(systemClock)
 const start: StartGit = (run, limits) => relayedGit(run, limits, (asked, moved) => say({ kind: 'git', asked }, moved))
 let cancel = new AbortController()
 
-parentPort?.on('message', (message: ToIsolate) => {
+parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'cancel') cancel.abort()
   else if (message.kind === 'rest') rest()
   else void answer(message)
@@ -30,11 +30,11 @@ parentPort?.on('message', (message: ToIsolate) => {
 
 say({ kind: 'ready' })
 
-async function answer({ repository, request }: Extract<ToIsolate, { kind: 'validate' }>): Promise<void> {
+async function answer({ repository, request }: Extract<ToWorker, { kind: 'validate' }>): Promise<void> {
   cancel = new AbortController()
   const roots = validatedRoots(request.profiles).map(parseRelativePath)
   const listing = withReports(validationListing({ ...repository, start }, request.commit, roots, reader))
-  const message: FromIsolate = await validator.validate(listing, request, cancel.signal).then(
+  const message: FromWorker = await validator.validate(listing, request, cancel.signal).then(
     (verdict) => ({ kind: 'verdict', verdict }),
     (error: unknown) => {
       if (error instanceof Fault) return { kind: 'fault', reason: error.reason, message: error.message }
@@ -73,11 +73,11 @@ function withReports(listing: VersionedListing): VersionedListing {
   }
 }
 
-function say(message: FromIsolate, moved: (ArrayBuffer | MessagePort)[] = []): void {
+function say(message: FromWorker, moved: (ArrayBuffer | MessagePort)[] = []): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
   parentPort?.postMessage(message, moved)
 }
 
 function reportFile(path: string): void {
-  verdict.writeUInt16LE(verdict.write(path, 2, verdictBytes - 2), 0)
+  currentPath.writeUInt16LE(currentPath.write(path, 2, currentPathBytes - 2), 0)
 }

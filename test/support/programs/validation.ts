@@ -5,7 +5,7 @@
 import path from 'node:path'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { type IsolatedValidator, openIsolatedValidator } from '../../../runtime/validation/worker/isolated-validation.ts'
-import { createMarks } from '../../../runtime/validation/worker/attempt-log.ts'
+import { openAttemptLog } from '../../../runtime/validation/worker/attempt-log.ts'
 import type { Verdict } from '../../../runtime/reconcile/decide/observation.ts'
 import type { ResolvedProfile } from '../../../runtime/api/schema/profile.ts'
 import { parseCommitHash } from '../../../runtime/api/values.ts'
@@ -31,7 +31,7 @@ answerMessages(async (message: ValidationMessage | Record<string, never>): Promi
   validator ??= openIsolatedValidator({
     clock: systemClock,
     log: silentLog,
-    marks: createMarks(path.join(folder, 'checking.json')),
+    attemptLog: openAttemptLog(path.join(folder, 'checking.json')),
     restAfterMs,
   })
   const validation = { policy: 'Enforce', rules: {} } as const

@@ -5,8 +5,12 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
-import { validationId, type IsolateOptions, openIsolatedValidator } from '../../../../runtime/validation/worker/isolated-validation.ts'
-import { type AttemptMarks, createMarks } from '../../../../runtime/validation/worker/attempt-log.ts'
+import {
+  validationId,
+  type IsolatedValidatorOptions,
+  openIsolatedValidator,
+} from '../../../../runtime/validation/worker/isolated-validation.ts'
+import { type AttemptLog, openAttemptLog } from '../../../../runtime/validation/worker/attempt-log.ts'
 import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
@@ -36,9 +40,9 @@ function requestOf(commit: string) {
   return { profiles: [resolveProfile(spec.sync, 'default')], validation: spec.validation, commit: parseCommitHash(commit) }
 }
 
-function validatorOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<IsolateOptions>) {
-  const marks = createMarks(path.join(folder, 'state/checking.json'))
-  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks, ...options })
+function validatorOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<IsolatedValidatorOptions>) {
+  const attemptLog = openAttemptLog(path.join(folder, 'state/checking.json'))
+  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, attemptLog, ...options })
   t.teardown(() => validator.close())
   const validate = async (commit: string, namespace = 'plant', more: { line?: string; modesInUse?: string[] } = {}) => {
     const request = { ...requestOf(commit), modesInUse: undefined, line: 'a', ...more }
@@ -116,9 +120,9 @@ void t.test('concurrent validations of one commit in two namespaces count as one
   if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'isolate')
   const [commit = ''] = importCommits(makeRepository(folder), [largeTree(500)])
-  const real = createMarks(path.join(folder, 'state/checking.json'))
+  const real = openAttemptLog(path.join(folder, 'state/checking.json'))
   const calls: string[] = []
-  const marks: AttemptMarks = {
+  const attemptLog: AttemptLog = {
     ...real,
     begin: (id) => (calls.push('begin'), real.begin(id)),
     end: (id) => (calls.push('end'), real.end(id)),
@@ -130,7 +134,7 @@ void t.test('concurrent validations of one commit in two namespaces count as one
     monotonicMs: () => systemClock.monotonicMs() + passedMs,
     wait: (_, own) => systemClock.wait(3_600_000, own),
   }
-  const { validator, validate } = validatorOver(t, folder, { marks, clock })
+  const { validator, validate } = validatorOver(t, folder, { attemptLog, clock })
   const first = validate(commit, 'one')
   await until(() => calls.length > 0 || undefined, 'the first check has begun')
   passedMs = 60_000
@@ -146,10 +150,10 @@ void t.test(
     if (!requires(t, 'git')) return
     const folder = temporaryFolder(t, 'isolate')
     const [hostile = '', good = ''] = importCommits(makeRepository(folder), [largeTree(500), validTree()])
-    const real = createMarks(path.join(folder, 'state/checking.json'))
+    const real = openAttemptLog(path.join(folder, 'state/checking.json'))
     for (const commit of [hostile, good]) real.begin(validationId(requestOf(commit)))
     let [running, most, passedMs] = [0, 0, 0]
-    const marks: AttemptMarks = {
+    const attemptLog: AttemptLog = {
       ...real,
       begin(id) {
         most = Math.max(most, (running += 1))
@@ -161,7 +165,7 @@ void t.test(
       },
     }
     const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs }
-    const { validate } = validatorOver(t, folder, { marks, clock })
+    const { validate } = validatorOver(t, folder, { attemptLog, clock })
     const first = validate(hostile, 'hostile')
     await until(() => running > 0 || undefined, 'the first check has begun')
     // Long enough for a check beside it.
