@@ -5,7 +5,7 @@ import { createExcluder, defaultExcludes, requireGlob } from './glob/glob.ts'
 
 /** The source side of a mapping. */
 export type Coverage = {
-  /** A folder, or with the type `file` one file, as a canonical path of the repository; `''` is the whole repository. */
+  /** A folder, or with the type `File` one file, as a canonical path of the repository; `''` is the whole repository. */
   source: string
   type: 'Directory' | 'File'
   /** Whether a path relative to the source is excluded; not called for a file that a mapping names itself. */

@@ -1,5 +1,5 @@
 /**
- * Defines names shared by several parts of the product or used by users. The group replaces the specification's `svc.example/`.
+ * Defines names shared by several parts of the product or used by users.
  */
 export const group = 'clustersync.io'
 export const version = 'v1alpha1'

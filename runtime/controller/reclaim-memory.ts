@@ -133,7 +133,7 @@ export type Heap = {
   /** Including garbage and buffers. */
   usedBytes(): number
   collect(): void
-  /** Calls `look` when V8 has collected young objects, after each mebibyte of them, until `signal` aborts. */
+  /** Calls `onGrown` when V8 has collected young objects, after each mebibyte of them, until `signal` aborts. */
   onGrowth(onGrown: () => void, signal: AbortSignal): void
 }
 

@@ -19,7 +19,7 @@ const firstBytes = 16 * 1024
 /** The result of reading a body. */
 export type Body =
   | { kind: 'whole'; bytes: Uint8Array<ArrayBuffer> }
-  /** Read to its end but not kept, because `look` returned false. */
+  /** Read to its end but not kept, because `select` returned false. */
   | { kind: 'dropped' }
   /** The rest is never read. */
   | { kind: 'tooLarge' }
@@ -27,7 +27,7 @@ export type Body =
   | { kind: 'cutOff' }
 
 /**
- * Reads a body to its end, or until it exceeds `maxBytes`, or its kept part `maxKept`. `look` gets each piece as it arrives, and must not
+ * Reads a body to its end, or until it exceeds `maxBytes`, or its kept part `maxKept`. `select` gets each piece as it arrives, and must not
  * keep it. It returns whether to keep the piece, or which parts of it; once it returns false, nothing of the body is kept. A body that has not
  * ended when `signal` aborts is cut off. Never rejects.
  */

@@ -68,7 +68,7 @@ export function beginAuthentication(headers: Headers, keys: Keys): Authenticator
     },
     end(now) {
       const macs = hashes.map((hash) => hash.digest())
-      const isSigned = macs.filter((mac) => signatures.filter((signature) => timingSafeEqual(signature, mac)).length > 0).length > 0
+      const isSigned = matchesAny(macs, (mac) => matchesAny(signatures, (signature) => timingSafeEqual(signature, mac)))
       if (standard.end(now) || isSigned) return { kind: 'authenticated', method: 'hmac' }
       return isToken ? { kind: 'authenticated', method: 'token' } : { kind: 'refused' }
     },
@@ -126,7 +126,7 @@ function hasToken(headers: Headers, known: readonly string[]): boolean {
     passwordOf(headers['authorization']),
     ...tokenHeaders.map((name) => headers[name]),
   ].filter((token) => token !== undefined)
-  return given.some((token) => known.filter((key) => sameText(token, key)).length > 0)
+  return given.some((token) => matchesAny(known, (key) => sameText(token, key)))
 }
 
 function bearerOf(header: string | undefined): string | undefined {
@@ -139,6 +139,11 @@ function passwordOf(header: string | undefined): string | undefined {
   if (encoded === undefined) return undefined
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   return pair.includes(':') ? pair.slice(pair.indexOf(':') + 1) : undefined
+}
+
+/** Unlike `some`, tests every candidate, so that the time does not reveal which key matched. */
+function matchesAny<Item>(candidates: readonly Item[], matches: (candidate: Item) => boolean): boolean {
+  return candidates.filter((candidate) => matches(candidate)).length > 0
 }
 
 /** Compares hashes, so that the time reveals neither content nor length. */
@@ -187,7 +192,7 @@ function beginStandard(headers: Headers, keys: readonly string[]): StandardAuthe
     end(now) {
       const macs = hashes.map((hash) => hash.digest())
       if (Math.abs(now.epochMilliseconds / 1000 - Number(time)) > toleranceSeconds) return false
-      return macs.filter((mac) => given.filter((one) => timingSafeEqual(one, mac)).length > 0).length > 0
+      return matchesAny(macs, (mac) => matchesAny(given, (one) => timingSafeEqual(one, mac)))
     },
   }
 }

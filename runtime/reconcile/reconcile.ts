@@ -108,7 +108,7 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const parsed = parseSpec(record, deps)
   if ('issues' in parsed) {
     deps.queries?.ask(key, [])
-    return await reportInvalidSpec(deps, record, invalidSpec(record, parsed.issues), signal)
+    return await reportInvalidSpec(deps, record, invalidSpecFault(record, parsed.issues), signal)
   }
   const { spec } = parsed
   const result = resolutions.result(key)
@@ -276,13 +276,13 @@ function sharingMembers(status: GatewaySyncStatus, before: GatewaySyncStatus, pa
   return { ...status, ...Object.fromEntries(kept) }
 }
 
-/** Reports an invalid spec in the conditions; the last valid spec stays in force. */
-function invalidSpec({ tooLarge }: GatewaySyncRecord, issues: readonly v.BaseIssue<unknown>[]): Fault {
+function invalidSpecFault({ tooLarge }: GatewaySyncRecord, issues: readonly v.BaseIssue<unknown>[]): Fault {
   if (tooLarge !== undefined) return new Fault('TooLarge', tooLarge)
   const problems = issues.map((issue) => `${['spec', ...(v.getDotPath(issue)?.split('.') ?? [])].join('.')}: ${schemaProblem(issue)}`)
   return new Fault('InvalidSpec', listed(problems))
 }
 
+/** Reports an invalid spec in the conditions; the last valid spec stays in force. */
 async function reportInvalidSpec(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,

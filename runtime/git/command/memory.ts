@@ -78,7 +78,7 @@ export function createGitMemory({ budget = defaultBudget, left = memoryLeft, clo
       const { limits, weight } = sizes[size]
       const request = { tenant: namespace, key: host, owner: repository, amount: weight }
       const done = await limiter.run(request, signal, (own) => work(limits, own))
-      if (done === undefined) throw new Error('the memory of git has no bound on what waits for it')
+      if (done === undefined) throw new Error('unreachable: the limiter of git memory has no queue limit')
       return done.result
     },
   }

@@ -40,8 +40,8 @@ export async function connect(
 }
 
 /**
- * In a local repository git starts a second git, without the limits that protect against content of other hosts. It reads the repository
- * that the user named, like the user's own git. The option with which `fetch` and `ls-remote` read it. Naming a repository in the spec is
+ * Returns the `--upload-pack` option for `fetch` and `ls-remote`. In a local repository git starts a second git, without the limits that
+ * protect against content of other hosts. It reads the repository that the user named, like the user's own git. Naming a repository in the spec is
  * the consent (safe.directory) that git requires when another user owns it, and git accepts that only on its own command line. The memory
  * limit is raised because packing a large file needs more than unpacking it.
  */
@@ -49,7 +49,7 @@ export function localUploadPack(repository: string): string {
   return `--upload-pack=${localService(repository, 'upload-pack')}`
 }
 
-/** The same for a push. */
+/** Returns the `--receive-pack` option for a push. */
 export function localReceivePack(repository: string): string {
   return `--receive-pack=${localService(repository, 'receive-pack')}`
 }

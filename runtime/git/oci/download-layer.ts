@@ -14,8 +14,9 @@ import { networkFault } from './registry.ts'
 type From = { registry: { openBlob(digest: Digest, signal: AbortSignal): Promise<AsyncIterable<Buffer>> }; host: string; layer: Layer }
 
 const timeoutMs = 600_000
-/** As for a pack: the layer must arrive within `startMs`, and a millisecond more for each `bytesPerMs`. */
-const [startMs, bytesPerMs] = [60_000, 4]
+/** As for a pack: the layer must arrive within `startMs`, and a second more for each `minBytesPerSecond`. */
+const startMs = 60_000
+const minBytesPerSecond = 4 * 1024
 
 /** A layer on the disk; `content` reads it from its beginning. */
 export type DownloadedLayer = { content(): AsyncIterable<Buffer>; close(): Promise<void> }
@@ -56,7 +57,8 @@ async function* checkedLayer({ host, layer: { digest, size } }: From, content: A
       arrived += chunk.length
       if (arrived > size) break
       const tookMs = systemClock.monotonicMs() - startedMs
-      if (tookMs > startMs + arrived / bytesPerMs) throw new Fault('GitTimeout', `${host} sends less than 4 KiB/s`)
+      if (tookMs > startMs + (arrived / minBytesPerSecond) * 1000)
+        throw new Fault('GitTimeout', `${host} sends less than ${minBytesPerSecond / 1024} KiB/s`)
       if (tookMs > timeoutMs) throw new Fault('GitTimeout', `${host} did not send the layer within ${timeoutMs / 1000} s`)
       hash.update(chunk)
       yield chunk

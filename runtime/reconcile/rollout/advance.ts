@@ -2,12 +2,12 @@
  * Advances a staged rollout by one step, given the stages, the gateways, the target and the previous state. The status holds the whole state,
  * so any reconcile of any replica can continue it. Pure.
  *
- *     Progressing --every stage done--> Done
- *        | ^                              \
- *  failed| |resume                         another commit or configuration
- *        v |                                \
- *     Stopped --abort--> RolledBack ---------> Progressing, from the first stage
- *        \______ another commit ____________/
+ *     Progressing --every stage is done--> Done
+ *     Progressing --failed with onFailure: Stop, or without a commit to go back to--> Stopped
+ *     Progressing --aborted, or failed with onFailure: Rollback--> RolledBack
+ *     Stopped --resumed--> Progressing
+ *     Stopped --aborted, or a gateway reports a bad commit with onFailure: Rollback--> RolledBack
+ *     any state --another commit or configuration--> Progressing, from the first stage
  */
 import * as v from 'valibot'
 import { rolloutSpec } from '../../api/schema/rollout-spec.ts'

@@ -72,7 +72,7 @@ export class BoundedObjects<Item> {
   }
 }
 
-/** `withinShare` bounds the bytes of the specs. */
+/** Without a limit in bytes: `withinShare` in records.ts removes the specs that exceed it. */
 export function syncsOfNamespace(): BoundedObjects<GatewaySyncRecord> {
   const bytesOf = ({ tooLarge, keptBytes = 0 }: GatewaySyncRecord): number => (tooLarge === undefined ? keptBytes : 0)
   return new BoundedObjects({ maxCount: maxKeptSyncs, maxBytes: Number.POSITIVE_INFINITY, bytesOf })

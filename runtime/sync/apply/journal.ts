@@ -66,7 +66,7 @@ export function* encodeJournal(journal: Journal, changed: Iterable<Buffer> = inP
 }
 
 function* firstLines({ run, bootId, base, steps, emptied }: Journal): Generator<string> {
-  yield `${JSON.stringify({ version: 3, run, bootId, base })}\n`
+  yield `${JSON.stringify({ version, run, bootId, base })}\n`
   for (const entry of steps) yield `${JSON.stringify(['s', entry])}\n`
   for (const folder of emptied) yield `${JSON.stringify(['e', folder])}\n`
 }

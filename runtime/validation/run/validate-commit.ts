@@ -33,6 +33,8 @@ export type Validator = {
 /** Of `verdictBytes`: a hundred of the largest, and thousands without findings. */
 export const maxVerdictBytes = 2 * 1024 * 1024
 const maxItems = 50
+/** Findings of a root that are kept; the others are only counted. */
+const maxFindings = 500
 /** Characters of all items together: each GatewaySync has its own in its status, which the controller keeps. */
 const maxItemsLength = 16 * 1024
 const maxPathLength = 4096
@@ -91,7 +93,7 @@ async function checkCoverages(
     if (options === undefined) {
       const { settings, problem } = await readSettings(listing, content.settings, signal)
       const severity = validationSeverity(settings, request.validation.rules)
-      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500, reclaim }
+      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings, reclaim }
       for (const item of settingsProblems(problem, request.validation.rules)) {
         counts.warnings += 1
         add(item)
@@ -141,7 +143,7 @@ function firstItems(items: readonly StatusFinding[]): StatusFinding[] {
 
 /** Profiles that share a root report the same twice; if every finding was kept, the distinct ones are counted. */
 function exact(counts: { errors: number; warnings: number }, items: readonly StatusFinding[]): { errors: number; warnings: number } {
-  if (counts.errors + counts.warnings >= 500) return counts
+  if (counts.errors + counts.warnings >= maxFindings) return counts
   const errors = items.filter(({ severity }) => severity === 'error').length
   return { errors, warnings: items.length - errors }
 }
