@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const kubes = { kube: open(32), leading: open(8), reviews: open(8) }
   const traced = { service: 'cluster-sync-controller', version, namespace: config.settings.namespace, pod: config.identity, log }
   const tracing = await openTracing(config.tracing, traced)
-  log.info({ name: config.identity, message: version }, 'controller started')
+  log.info({ name: config.identity, version }, 'controller started')
   log.debug(
     { message: `Node ${process.versions.node}, ${process.arch}, ${process.constrainedMemory()} bytes of memory` },
     'runtime environment',

@@ -201,7 +201,7 @@ export class Follower {
     const fault = asFault(error)
     const desired = this.#state.lastSync?.desired
     const own = desired?.kind === 'sync' ? logOf(log, desired.requestId) : log
-    own.error({ reason: fault.reason, err: error }, 'sync ended unexpectedly')
+    own.error({ reason: fault.reason, err: error, hasEvent: true }, 'sync ended unexpectedly')
     this.#take({ kind: 'syncFailed', fault, at: this.#now() })
     return { waitMs: this.#retryMs() }
   }
@@ -245,7 +245,8 @@ async function recoverFirst(
 /** Logs a failure, and a success if it answers a new request. */
 function logEnd(log: Log, { commit, requestId }: Extract<Desired, { kind: 'sync' }>, result: CycleResult, isNewAnswer: boolean): void {
   const own = logOf(log, requestId)
-  if (result.phase === 'Failed') own.warn({ commit, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')
+  if (result.phase === 'Failed')
+    own.warn({ commit, reason: result.reason ?? 'Unexpected', message: result.message ?? '', hasEvent: true }, 'sync failed')
   else if (isNewAnswer) own.info({ commit, reason: result.phase }, 'sync ended')
 }
 

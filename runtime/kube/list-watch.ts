@@ -111,7 +111,7 @@ export async function runListWatch<Item, Kind extends KubeObject>(
       if (!isKept) place.version = undefined
       observe?.restarted(set.type.plural, isKept ? 'place' : 'list')
       if (fault.reason !== 'Conflict')
-        log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
+        log.warn({ kind: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
       handlers.failed?.(fault)
       await wait(fault.reason === 'Forbidden' ? longestForbiddenMs : longestRetryMs)
     }
@@ -217,10 +217,7 @@ async function listAll<Item, Kind extends KubeObject>(
     // Also if a later page failed: the next list finds no new difference.
     observe?.relisted(set.type.plural, missed.length)
     if (missed.length > 0)
-      log.warn(
-        { component: set.type.plural, count: missed.length, message: missed.join(' ') },
-        'a list found changes that the watch missed',
-      )
+      log.warn({ kind: set.type.plural, count: missed.length, message: missed.join(' ') }, 'a list found changes that the watch missed')
   }
   place.version = version ?? ''
   place.delivered = place.version

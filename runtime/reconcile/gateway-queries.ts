@@ -138,7 +138,7 @@ export class GatewayQueries {
     entry.dueMs = clock.monotonicMs() + intervalMs
     if (record.state === before?.state && record.why === before.why) return
     const [namespace = '', name = ''] = key.split('/')
-    log.info({ namespace, name, pod, message: record.why ?? record.state }, 'gateway check ended')
+    log.info({ namespace, name, pod, message: record.why ?? record.state }, 'gateway check result changed')
     if (record.state !== (before?.state ?? 'Unknown')) changed(key)
   }
 }

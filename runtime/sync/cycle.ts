@@ -89,7 +89,7 @@ export async function runCycle(deps: CycleDeps, target: SyncTarget, signal: Abor
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
     if (target.halt !== undefined && isAbort(error, target.halt)) return pausedAt(readManifest(target.dataDir), target)
-    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: target.commit }, 'sync failed unexpectedly')
+    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: target.commit, hasEvent: true }, 'sync failed unexpectedly')
     return withUnverified(failed(error, state, target), unverified)
   }
 }

@@ -34,6 +34,6 @@ export async function doStep<Result>(
   } finally {
     const durationMs = clock.monotonicMs() - startedMs
     stepped?.(step, durationMs, reason)
-    log.debug({ component: step, commit, reason, durationMs: Math.round(durationMs) }, 'cycle step ended')
+    log.debug({ step, commit, reason, durationMs: Math.round(durationMs) }, 'cycle step ended')
   }
 }

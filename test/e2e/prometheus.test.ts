@@ -130,7 +130,7 @@ void t.test('metrics, alerts and dashboards work with a real Prometheus', { time
       t.equal(commit, second, msg)
     const others = linesOf(cluster.logs).filter(({ commit, requestId }) => commit === second && requestId === undefined)
     t.strictSame(others, [], 'no line about the commit is without it')
-    const steps = told.filter(({ msg }) => msg === 'cycle step ended').map(({ component }) => component)
+    const steps = told.filter(({ msg }) => msg === 'cycle step ended').map(({ step }) => step)
     for (const step of ['plan', 'stage', 'publish', 'scan']) t.ok(steps.includes(step), `the step ${step} has a line`)
   })
 
@@ -204,7 +204,7 @@ async function writePicture(prometheus: Prometheus, file: string, dashboard: Das
   )
 }
 
-type LogLine = { msg: string; requestId?: string; commit?: string; component?: string }
+type LogLine = { msg: string; requestId?: string; commit?: string; step?: string }
 
 /** Complete lines; the last one may still be incomplete. */
 function linesOf(chunks: readonly string[]): LogLine[] {

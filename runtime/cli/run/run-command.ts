@@ -223,19 +223,10 @@ function apiKeyOf({ apiKeyFile, secrets }: RunSettings, sync: Followed['sync']):
   }
 }
 
-/** Messages of log entries that accompany an event: `narrate.ts` reports the fault behind them. */
-const reportedByEvents: ReadonlySet<string> = new Set([
-  'sync failed',
-  'sync ended unexpectedly',
-  'reconcile failed',
-  'sync failed unexpectedly',
-  'the webhook receiver has no secret: anyone who can reach it can start a sync',
-])
-
-/** Creates a log whose entries become events; entries that do not concern users are dropped. */
+/** Creates a log whose entries become events; entries that do not concern users are dropped. `narrate.ts` reports those with an event. */
 function createNarratingLog(emit: (event: RunEvent) => void): Log {
   const note = (fields: LogFields, message: string): void => {
-    if (reportedByEvents.has(message)) return
+    if (fields.hasEvent === true) return
     const detail = fields.message ?? (fields.err === undefined ? undefined : asFault(fields.err).message)
     const about = fields.gateway === undefined ? '' : `${fields.gateway}: `
     const why = detail === undefined ? '' : `: ${detail}`

@@ -5,7 +5,7 @@
 import path from 'node:path'
 import { Follower } from '../../agent/follow.ts'
 import { podAnnotations } from '../../api/names.ts'
-import { type Clock, timestamp } from '../../platform/clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { SyncReportStatus } from '../../api/schema/report.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import type { Source } from '../../content/protocol/protocol.ts'
@@ -127,7 +127,7 @@ export function createStandalone(
         await Promise.all([resolutions.settled(), statuses.settled()])
         await sources.close()
       })
-      log.info({ message: timestamp(clock.now()) }, 'stopped')
+      log.info({}, 'stopped')
     },
   }
 }
@@ -141,7 +141,7 @@ function openQueue(
     workers: 1,
     reconcile: reconcileOne,
     failed(_key, error) {
-      log.error({ err: error }, 'reconcile failed')
+      log.error({ err: error, hasEvent: true }, 'reconcile failed')
       watcher.failed(asFault(error))
     },
   })

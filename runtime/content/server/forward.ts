@@ -73,10 +73,7 @@ export function createForwarding({ serverName, caBundle, log }: LeaderOptions): 
     const thrown = passedOnOf[question.route] ?? passedOn
     if (fault !== undefined && thrown.includes(response?.statusCode ?? 0)) throw fault
     const { reason, message } = fault ?? { reason: 'DeliveryUnreachable' as const, message: causeOf(error) }
-    log.warn(
-      { namespace: question.namespace, name: question.name, reason, message },
-      'the leader does not answer; the git host is queried instead',
-    )
+    log.warn({ namespace: question.namespace, name: question.name, reason, message }, 'the leader did not serve the request')
     return undefined
   }
 }

@@ -200,7 +200,7 @@ export class FolderState {
       this.#format = format
       this.#present.forget()
       this.#state = 'sound'
-      log.info({ message: remote.url.protocol, commit: fetched.commit }, 'recreated a mirror')
+      log.info({ protocol: remote.url.protocol, commit: fetched.commit }, 'recreated a mirror')
       return fetched
     } catch (thrown) {
       const error = volumeFault(thrown)

@@ -23,7 +23,14 @@ export type LogFields = {
   path?: string
   gateway?: string
   component?: string
+  /** The plural of a Kubernetes kind. */
+  kind?: string
+  step?: string
+  version?: string
+  protocol?: string
   err?: unknown
+  /** The failure is also an event, which `run` prints instead of the line. Not written. */
+  hasEvent?: true
 }
 
 /** Messages are constant, so that lines can be counted; variable data is in fields. `child` adds its fields to every line. */
@@ -64,7 +71,7 @@ function bounded(inner: Logger): Log {
   }
 }
 
-function shown(fields: LogFields): Record<string, unknown> {
+function shown({ hasEvent: _hasEvent, ...fields }: LogFields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]: [string, unknown]) => {
       if (name === 'err') return [name, shownError(value)]

@@ -23,7 +23,7 @@ void t.test('a step is timed and logged in one line of level debug', async (t) =
   const { deps, lines, timed, pass } = setup()
   t.equal(await doStep(deps, 'plan', commit, () => pass(12.4)), 12.4)
   t.strictSame(timed, [['plan', 12.4]])
-  t.strictSame(lines, [['cycle step ended', { component: 'plan', commit, reason: 'ok', durationMs: 12 }]])
+  t.strictSame(lines, [['cycle step ended', { step: 'plan', commit, reason: 'ok', durationMs: 12 }]])
 })
 
 void t.test('a failing step is timed too, logs its reason, and rethrows its error', async (t) => {

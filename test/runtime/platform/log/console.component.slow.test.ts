@@ -10,7 +10,7 @@ const program = path.resolve(import.meta.dirname, '../../../../runtime/controlle
 
 void t.test('in development mode log lines of every level are human-readable', { timeout: 600_000 }, async (t) => {
   matchObject(t, await firstLinesOf(t, program, { development: true, logLevel: 'error' }), [
-    /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(operator-0\): controller started \{"message":"[^"]+"\}$/,
+    /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(operator-0\): controller started \{"version":"[^"]+"\}$/,
     /^\[\d\d:\d\d:\d\d\.\d{3}\] DEBUG: runtime environment \{"message":"Node [^"]+"\}$/,
   ])
 })

@@ -20,6 +20,11 @@ void t.test('a line has a level, a time, the message and its fields', async (t) 
   t.ok(Temporal.Instant.from(String(time)))
 })
 
+void t.test('whether an event reports the same failure is not written', async (t) => {
+  const { time: _time, ...line } = lineOf({ count: 3, hasEvent: true }, { hasEvent: true })
+  t.strictSame(line, { level: 'info', msg: 'told', count: 3 })
+})
+
 void t.test('each text is cut before further processing, including fields of a child logger', async (t) => {
   const long = 'a'.repeat(3 * 1024 * 1024)
   const line = lineOf({ name: long, message: long }, { pod: long })
