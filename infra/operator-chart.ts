@@ -52,7 +52,7 @@ export type OperatorProps = {
  * The constructor throws an Error that names each invalid key of the values.
  */
 export class OperatorChart extends Chart {
-  /** Warnings about values that have no effect, or a smaller one than expected; each begins with the key. */
+  /** Warnings about values that have no effect, have less effect than expected, or are risky; each begins with the key. */
   readonly warnings: readonly string[]
   readonly namespaceObject: kplus.Namespace | undefined
   readonly permissions: ControllerPermissions

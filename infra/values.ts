@@ -38,7 +38,10 @@ const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 /** scripts/release replaces the defaults with the images that a release publishes. */
 const image = (program: keyof typeof defaultImages) => ({
   repository: repository(`Image of the ${program}.`, defaultImages[program].repository),
-  tag: tag('Tag of the image. Defaults to the version of the operator.', defaultImages[program].tag),
+  tag: tag(
+    'Tag of the image, optionally with a digest (1.2.3@sha256:…). Defaults to the version of the operator.',
+    defaultImages[program].tag,
+  ),
 })
 
 /**
@@ -58,13 +61,15 @@ export const valuesSchema = v.strictObject({
   image: v.optional(
     v.strictObject({
       ...image('controller'),
-      pullPolicy: v.optional(v.pipe(pullPolicy, v.description('Image pull policy.')), 'IfNotPresent'),
+      pullPolicy: v.optional(v.pipe(pullPolicy, v.description('Image pull policy of the controller and of agents.')), 'IfNotPresent'),
     }),
     {},
   ),
-  imagePullSecrets: references('Credentials for private registries.'),
+  imagePullSecrets: references(
+    'Secrets with credentials for private registries: entries {name}. Agents need a Secret of the same name in each gateway namespace.',
+  ),
   nameOverride: namePart('Overrides the chart name in resource names.'),
-  fullnameOverride: namePart('Overrides the full release name.'),
+  fullnameOverride: namePart('Overrides the full name (the prefix of most object names).'),
   agentImage: v.optional(v.strictObject(image('agent')), {}),
   leaderElection: v.optional(
     v.strictObject({ enabled: flag('Enables leader election. Disable it only for development with one replica.', true) }),
@@ -122,7 +127,7 @@ export const valuesSchema = v.strictObject({
       statusPage: peers('the status page', 'pods without an agent in the namespace of the release'),
       egress: v.optional(
         v.strictObject({
-          enabled: flag('Also restricts egress, to DNS and the ports below.', false),
+          enabled: flag('Also restricts egress. Only DNS and the ports in networkPolicy.egress.ports are allowed.', false),
           ports: portList('Allowed TCP ports: those of the API server and the git hosts.', [443, 6443, 22]),
           dnsPort: port('Port of the DNS pods; 5353 on OpenShift.', 53),
         }),
@@ -266,7 +271,7 @@ export const valuesSchema = v.strictObject({
         {},
       ),
       securityContext: containerSecurity(
-        'Security context of agents. It replaces the entire default; user, group and SELinux options are taken from the gateway container.',
+        'Security context of agents. If set, it replaces the whole built-in one; user, group and SELinux options are taken from the gateway container.',
       ),
       logLevel: logLevel('agents'),
       allowImageOverride: flag('Permits GatewaySyncs to select another agent image.', false),

@@ -82,7 +82,7 @@ function series(
 /**
  * Alerts on the burn rate of the objective for pushes: the percentage of slow pushes, divided by the percentage that the objective allows.
  * The long window prevents an alert for a single slow push; the short one ends the alert soon after the cause is gone. The factors and windows
- * are from chapter 5 of Google's Site Reliability Workbook. The metric omits pushes that no gateway ever ran; ClusterSyncNotReady covers them.
+ * are from chapter 5 of Google's Site Reliability Workbook. The values limit the objective, so that both thresholds are below 100 percent. The metric omits pushes that no gateway ever ran; ClusterSyncNotReady covers them.
  */
 function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToApplied']): AlertRule[] {
   const all = series(names, 'clustersync_push_to_applied_seconds', {}, '_count')
@@ -101,7 +101,7 @@ function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToA
       for: '2m',
       severity: 'critical',
       summary: 'Pushes take too long to reach the gateways.',
-      description: `In the last hour {{ $value | humanize }} percent of the pushes to ${controller} took more than ${seconds} s until every gateway ran them.`,
+      description: `In the last hour {{ $value | humanize }} percent of the pushes to ${controller} took more than ${seconds} s to reach every gateway.`,
     },
     {
       alert: 'ClusterSyncPushesOftenSlow',
@@ -109,7 +109,7 @@ function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToA
       for: '15m',
       severity: 'warning',
       summary: 'Pushes often take too long to reach the gateways.',
-      description: `In the last six hours {{ $value | humanize }} percent of the pushes to ${controller} took more than ${seconds} s until every gateway ran them.`,
+      description: `In the last six hours {{ $value | humanize }} percent of the pushes to ${controller} took more than ${seconds} s to reach every gateway.`,
     },
   ]
 }
@@ -125,7 +125,7 @@ function availabilityRules(names: Names): AlertRule[] {
       for: '10m',
       severity: 'critical',
       summary: 'No controller metrics are collected.',
-      description: `No metrics are collected from ${controller}: it is not running, or the monitoring system cannot reach or read them.`,
+      description: `No metrics are collected from ${controller}: the controller is not running, or Prometheus cannot scrape it.`,
     },
     {
       alert: 'ClusterSyncNoLeader',
@@ -204,7 +204,7 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
       for: notReadyFor,
       severity: 'warning',
       summary: `GatewaySync ${object} is not ready.`,
-      description: `For ${notReadyFor}, at least one gateway of ${object} has not run the desired commit; see the conditions of the GatewaySync.`,
+      description: `${object} has not been ready for ${notReadyFor}: the desired commit cannot be fetched, is invalid or is not running on every gateway, or an agent is missing or out of date; see the condition Ready.`,
     },
     {
       alert: 'ClusterSyncStalled',
@@ -220,7 +220,7 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '1m',
       severity: 'warning',
       summary: `The rollout of ${object} has failed.`,
-      description: `Gateways of a stage of ${object} failed with the commit, or a user aborted its rollout; the condition Progressing shows which.`,
+      description: `Gateways in a stage of ${object} could not run the commit, or a user aborted the rollout; see the condition Progressing.`,
     },
     {
       alert: 'ClusterSyncRolloutStuck',

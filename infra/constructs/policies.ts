@@ -90,7 +90,7 @@ function reportPolicy(names: Names): Spec {
     validations: [
       {
         expression: `variables.pod != '' && ${user}.startsWith('system:serviceaccount:' + request.namespace + ':')`,
-        message: 'a SyncReport needs a token bound to a pod of its namespace',
+        message: 'writing a SyncReport requires a token bound to a pod in its namespace',
         reason: 'Forbidden',
       },
       {
@@ -213,7 +213,7 @@ function stagesPolicy(): Spec {
     validations: [
       {
         expression: `${resource}.namespace(request.namespace).name(object.metadata.?name.orValue('')).check('${skipStagesVerb}').allowed()`,
-        message: `annotation ${skipStagesAnnotation} needs the verb ${skipStagesVerb} on ${gatewaySyncKind.plural}.${group}`,
+        message: `setting the annotation ${skipStagesAnnotation} requires the verb ${skipStagesVerb} on ${gatewaySyncKind.plural}.${group}`,
         reason: 'Forbidden',
       },
     ],

@@ -11,7 +11,7 @@ import { millisecondsOf } from './duration.ts'
 import { isNamespaceName, isServiceLabel } from './fields.ts'
 import { openPorts } from './open-ports.ts'
 
-/** A smaller volume has no space for any repository: the controller would reject all of them. */
+/** No repository fits on a smaller volume, so the controller would reject every one. */
 const minStorage = '64Mi'
 
 /** One message per combination that cannot work; each begins with the key to change. */
@@ -38,7 +38,7 @@ export function impossibleRelease({ name, namespace }: Release): string[] {
   return [
     ...when(
       !isServiceLabel(name),
-      `release.name: ${JSON.stringify(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
+      `release.name: ${JSON.stringify(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter and ending with a letter or digit`,
     ),
     ...when(!isNamespaceName(namespace), `release.namespace: ${JSON.stringify(namespace)} must be the name of a namespace`),
   ]
@@ -50,10 +50,7 @@ export function when(condition: boolean, ...messages: string[]): string[] {
 
 function ingress(section: 'webhookReceiver' | 'statusPage', { [section]: { enabled, ingress } }: Values): string[] {
   const { hosts, tls } = ingress
-  const required = when(
-    ingress.enabled,
-    ...when(hosts.length === 0, `${section}.ingress.hosts: required when ${section}.ingress.enabled is true`),
-  )
+  const required = when(ingress.enabled && hosts.length === 0, `${section}.ingress.hosts: required when ${section}.ingress.enabled is true`)
   const needsServer = when(ingress.enabled && !enabled, `${section}.enabled: must be true when ${section}.ingress.enabled is true`)
   const named = hosts.map(({ host }) => host)
   return [
@@ -127,7 +124,7 @@ function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, s
   return [
     ...when(
       !leaderElection.enabled,
-      `leaderElection.enabled: must be true with ${replicaCount} replicas, because otherwise all of them would write; or set replicaCount: 1`,
+      `leaderElection.enabled: must be true with ${replicaCount} replicas; otherwise each of them would act as leader. Alternatively, set replicaCount: 1`,
     ),
     ...when(
       storage.existingClaim !== '' && !persistence.enabled,
@@ -141,7 +138,7 @@ function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, s
 }
 
 /** Lists in which names must be unique. */
-function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, statusPage, rbac: { secrets } }: Values): string[] {
+function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, notifications, statusPage, rbac: { secrets } }: Values): string[] {
   const namesOf = (list: readonly { name: string }[]) => list.map(({ name }) => name)
   return [
     ...twice(watchNamespaces, (index) => `watchNamespaces.${index}`),
@@ -149,6 +146,7 @@ function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, statusPag
     ...twice(secrets.names, (index) => `rbac.secrets.names.${index}`),
     ...twice(namesOf(imagePullSecrets), (index) => `imagePullSecrets.${index}.name`),
     ...twice(namesOf(extraEnv), (index) => `extraEnv.${index}.name`),
+    ...twice(namesOf(notifications), (index) => `notifications.${index}.name`),
     ...twice(namesOf(statusPage.clusters), (index) => `statusPage.clusters.${index}.name`),
   ]
 }
@@ -235,7 +233,7 @@ function pod(values: Values): string[] {
     ),
     // The sysctl that opens these ports is not allowed in the host's network.
     ...openPorts(values).flatMap(({ key, port }) =>
-      when(hostNetwork && port < 1024, `${key}: port ${port} is below 1024, which needs root with hostNetwork`),
+      when(hostNetwork && port < 1024, `${key}: port ${port} is below 1024; with hostNetwork, such ports require root`),
     ),
     ...when(
       source.persistence.enabled && source.storage.existingClaim !== '',

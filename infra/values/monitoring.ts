@@ -70,7 +70,13 @@ export const monitoringValues = {
       notReadyFor: requiredDuration('How long a GatewaySync must be unready before an alert fires.', '15m'),
       pushToApplied: v.optional(
         v.strictObject({
-          percent: count('Objective: the percentage of pushes that must reach all gateways in time.', 99, 50, 99),
+          // ClusterSyncPushesSlow compares with 14.4 * (100 - percent), which must be below 100.
+          percent: count(
+            'Objective: the percentage of pushes that must reach all gateways in time, from 94 to 99. With less, the alert ClusterSyncPushesSlow could never fire.',
+            99,
+            94,
+            99,
+          ),
           seconds: v.optional(
             v.pipe(
               v.picklist([1, 5, 10, 30, 60, 120]),
@@ -82,7 +88,7 @@ export const monitoringValues = {
         {},
       ),
       runbookURL: pageAddress(
-        'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. If empty, the annotation is omitted.',
+        'URL of docs/how-to/runbook.md, for example in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. If empty, the annotation is omitted.',
         docsUrl('docs/how-to/runbook.md') ?? '',
       ),
     }),

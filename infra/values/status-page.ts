@@ -43,7 +43,7 @@ export const statusPageValues = v.optional(
         secretRef: v.optional(
           v.strictObject({
             name: optionalObjectName(
-              'Name of an existing Secret. The proxy sends its value, at least 16 characters, in the header X-Cluster-Sync-Proxy-Secret.',
+              "Name of an existing Secret. The proxy must send the content of this Secret's key, at least 16 characters, in the header X-Cluster-Sync-Proxy-Secret.",
             ),
             key: dataKey('Key inside that Secret.', 'proxy-secret'),
           }),
@@ -79,7 +79,7 @@ export const statusPageValues = v.optional(
           false,
         ),
         issuer: issuerAddress('Issuer URL of the identity provider, such as https://login.example.com/realms/plant.'),
-        clientID: text('Client ID of the status page at the identity provider.', ''),
+        clientID: text('Client ID of the status page, as registered with the identity provider.', ''),
         secretRef: v.optional(
           v.strictObject({
             name: optionalObjectName(
@@ -89,7 +89,7 @@ export const statusPageValues = v.optional(
           {},
         ),
         externalURL: originAddress(
-          'URL of the status page for users, such as https://gateways.example.com. Register /login/callback below it as redirect URL at the identity provider.',
+          'URL of the status page for users, such as https://gateways.example.com. Register the path /login/callback under this URL as a redirect URL with the identity provider.',
         ),
         scopes: oauthScopes('Scopes to request in addition to openid.', ['profile', 'email']),
         usernameClaim: requiredText('Claim with the user name, like --oidc-username-claim of the API server.', 'sub'),

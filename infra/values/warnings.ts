@@ -1,5 +1,5 @@
 /**
- * Values that have no effect, or a smaller or riskier one than expected. Pure.
+ * Warnings about values that have no effect, have less effect than expected, or are risky. Pure.
  */
 import * as v from 'valibot'
 import { metricsReaderLabel } from '../../runtime/api/names.ts'
@@ -56,7 +56,7 @@ const unpublishedPrefix = 'clustersync/'
 /** Images with these names are never published. */
 function images({ image, agentImage, webhook }: Values): string[] {
   const unpublished = (key: string): string =>
-    `${key}: no image is published at the default; build and push the images as docs/how-to/install.md#images describes, and set this value to their location`
+    `${key}: no image is published under the default name; build and push the images as docs/how-to/install.md#images describes, and set this value to the location of yours`
   return [
     ...when(image.repository.startsWith(unpublishedPrefix), unpublished('image.repository')),
     ...when(webhook.enabled && agentImage.repository.startsWith(unpublishedPrefix), unpublished('agentImage.repository')),
@@ -196,6 +196,6 @@ function watches({ watchNamespaces }: Values): string[] {
   const count = watchNamespaces.length
   return when(
     count > maxUsualNamespaces,
-    `watchNamespaces: ${count} namespaces need two or three watches each; leave it empty to watch all namespaces, or raise resources.limits.memory by 512Ki for each`,
+    `watchNamespaces: ${count} namespaces need two or three watches each; leave the list empty to watch all namespaces, or raise resources.limits.memory by 512Ki per namespace`,
   )
 }

@@ -7,13 +7,13 @@ import { annotations, count, flag, objectWith, optionalObjectName, podVolumeMoun
 
 const secondsOfDay = 86_400
 
-const probe = (what: string, defaults: { initialDelaySeconds: number; periodSeconds: number }) =>
+const probe = (what: string, consequence: string, defaults: { initialDelaySeconds: number; periodSeconds: number }) =>
   v.optional(
     v.strictObject({
       initialDelaySeconds: count(`Seconds before the first ${what} probe.`, defaults.initialDelaySeconds, 0, secondsOfDay),
       periodSeconds: count(`Seconds between ${what} probes.`, defaults.periodSeconds, 1, secondsOfDay),
       timeoutSeconds: count(`Timeout of a ${what} probe, in seconds.`, 5, 1, secondsOfDay),
-      failureThreshold: count(`Consecutive failures after which the ${what} probe counts as failed.`, 3, 1, 1000),
+      failureThreshold: count(`Number of consecutive failures after which the ${consequence}.`, 3, 1, 1000),
     }),
     {},
   )
@@ -29,7 +29,7 @@ const ofPodsAlone = [
 ] as const
 const ofContainersAlone = ['allowPrivilegeEscalation', 'readOnlyRootFilesystem', 'capabilities', 'privileged', 'procMount'] as const
 
-/** The security context of a container. A given one replaces the entire default. */
+/** The security context of a container. If set, it replaces the whole built-in one. */
 export const containerSecurity = (description: string) => objectWith([...ofContainers, ...ofContainersAlone], description)
 
 /** Seconds that a controller may take from SIGTERM to its end. */
@@ -48,12 +48,12 @@ export const workloadValues = {
   deploymentAnnotations: annotations('Annotations of the Deployment or StatefulSet of the controller.'),
   podSecurityContext: objectWith(
     [...ofContainers, ...ofPodsAlone],
-    'Security context of the controller pod. It replaces the entire default, which sets the user and groups to 65532. Without runAsUser, runAsGroup and fsGroup, the cluster chooses them, as OpenShift requires.',
+    'Security context of the controller pod. If set, it replaces the whole built-in one, which sets the user and groups to 65532. Without runAsUser, runAsGroup and fsGroup, the cluster chooses them, as OpenShift requires.',
   ),
   securityContext: containerSecurity(
-    'Security context of the controller container. It replaces the entire default, which disallows privilege escalation, drops all capabilities and makes the root file system read-only.',
+    'Security context of the controller container. If set, it replaces the whole built-in one, which disallows privilege escalation, drops all capabilities and makes the root file system read-only.',
   ),
-  hostNetwork: flag('Runs the controller pod in the host network, for clusters whose API server cannot reach pods.', false),
+  hostNetwork: flag('Runs the controller pod on the host network, for clusters whose API server cannot reach pods.', false),
   dnsPolicy: v.optional(
     picked(
       ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
@@ -63,8 +63,8 @@ export const workloadValues = {
   ),
   extraVolumes: podVolumes('Extra volumes of the controller pod, as in the Kubernetes API.'),
   extraVolumeMounts: podVolumeMounts('Extra volume mounts of the controller container: entries {name, mountPath, subPath, readOnly}.'),
-  livenessProbe: probe('liveness', { initialDelaySeconds: 15, periodSeconds: 20 }),
-  readinessProbe: probe('readiness', { initialDelaySeconds: 1, periodSeconds: 5 }),
+  livenessProbe: probe('liveness', 'container is restarted', { initialDelaySeconds: 15, periodSeconds: 20 }),
+  readinessProbe: probe('readiness', 'pod is marked as not ready', { initialDelaySeconds: 1, periodSeconds: 5 }),
   terminationGracePeriodSeconds: count(
     `Seconds until a controller pod is killed if it is still running. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then exits within ${stopWithinSeconds} s.`,
     30,
@@ -75,7 +75,7 @@ export const workloadValues = {
   serviceAccount: v.optional(
     v.strictObject({
       create: flag('Creates the ServiceAccount of the controller. If false, it must already exist.', true),
-      name: optionalObjectName('Name of the ServiceAccount. Defaults to the full release name.'),
+      name: optionalObjectName('Name of the ServiceAccount. Defaults to the full name (the prefix of most object names).'),
       annotations: annotations("Annotations of the controller's ServiceAccount."),
     }),
     {},

@@ -6,6 +6,7 @@ import path from 'node:path'
 import t from 'tap'
 import { abnormalConditions, normalConditions } from '../../runtime/api/schema/conditions.ts'
 import { type Metric, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
+import { inputSchema } from '../../infra/values/json-schema.ts'
 import { lacksText, matchObject } from '../support/assertions.ts'
 import { everything, fullname, objectsOf, one } from './installed.ts'
 
@@ -83,6 +84,15 @@ void t.test('every alert has a unique name, a duration and balanced parentheses'
 void t.test('the duration of the NotReady alert and the labels of the rules are values', async (t) => {
   t.equal(rules.find(({ alert }) => alert === 'ClusterSyncNotReady')?.for, '30m')
   matchObject(t, one(objectsOf(everything), 'PrometheusRule').metadata['labels'], { release: 'prometheus' })
+})
+
+void t.test('with the lowest objective that the values permit, all pushes being slow exceeds every threshold', async (t) => {
+  const { minimum: percent = 0 } =
+    inputSchema().properties?.['prometheusRule']?.properties?.['pushToApplied']?.properties?.['percent'] ?? {}
+  const { spec } = one(objectsOf({ ...everything, prometheusRule: { enabled: true, pushToApplied: { percent } } }), 'PrometheusRule')
+  const thresholds = spec.groups[0].rules.flatMap(({ expr }) => [...expr.matchAll(/> ([0-9.]+) \* \(100 - ([0-9]+)\)/g)])
+  t.equal(thresholds.length, 4)
+  for (const [threshold, factor, objective] of thresholds) t.ok(Number(factor) * (100 - Number(objective)) < 100, threshold)
 })
 
 void t.test('without a URL of the runbook no alert has a link to it', async (t) => {

@@ -49,7 +49,7 @@ void t.test('the Helm commands of the documentation install, upgrade and uninsta
     containsText(
       t,
       stderr,
-      'leaderElection.enabled: must be true with 2 replicas, because otherwise all of them would write; or set replicaCount: 1',
+      'leaderElection.enabled: must be true with 2 replicas; otherwise each of them would act as leader. Alternatively, set replicaCount: 1',
     )
     matchObject(t, await kubectl(['get', 'namespace', namespace]), { code: 1 })
   })

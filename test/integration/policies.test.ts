@@ -87,7 +87,7 @@ void t.test('an agent writes only its own report and no status of a GatewaySync'
     const patch = { status: { phase: 'Synced' } }
     t.match(
       await refusalOf(unbound.mergePatch(syncReportType, key, patch, { subresource: 'status' }, signal)),
-      /needs a token bound to a pod/,
+      /requires a token bound to a pod/,
     )
     t.match(
       await refusalOf(agent.mergePatch(syncReportType, key, { spec: { podUid: second.uid } }, {}, signal)),

@@ -166,7 +166,7 @@ void t.test('a commit passes the stages, and a bad one is rolled back before the
     const key = { namespace, name: 'plant' }
     const refused = async () => {
       const refusal = await refusalOf(asker.mergePatch(gatewaySyncType, key, skip, {}, signal))
-      return refusal.includes('needs the verb skip-stages') ? true : undefined
+      return refusal.includes('requires the verb skip-stages') ? true : undefined
     }
     await until(refused, 'the policy is in force')
     await kube.mergePatch(gatewaySyncType, key, skip, {}, signal)

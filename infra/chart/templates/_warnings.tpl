@@ -1,11 +1,11 @@
 {{/*
-Warnings about values that have no effect, or a smaller or riskier one than expected. `cdk8s synth` (infra/values/warnings.ts) prints the same, and
+Warnings about values that have no effect, have less effect than expected, or are risky. `cdk8s synth` (infra/values/warnings.ts) prints the same, and
 also warns about changed values in disabled sections, because it knows their defaults.
 */}}
 {{- define "cluster-sync-operator.warnings" -}}
 {{- $warnings := list }}
 {{- $v := .Values }}
-{{- $unpublished := "no image is published at the default; build and push the images as docs/how-to/install.md#images describes, and set this value to their location" }}
+{{- $unpublished := "no image is published under the default name; build and push the images as docs/how-to/install.md#images describes, and set this value to the location of yours" }}
 {{- /* In a release, the name of its registry replaces clustersync/. */}}
 {{- if hasPrefix "clustersync/" $v.image.repository }}
 {{- $warnings = append $warnings (printf "image.repository: %s" $unpublished) }}
@@ -109,7 +109,7 @@ also warns about changed values in disabled sections, because it knows their def
 {{- end }}
 {{- $namespaces := len $v.watchNamespaces }}
 {{- if gt $namespaces 32 }}
-{{- $warnings = append $warnings (printf "watchNamespaces: %d namespaces need two or three watches each; leave it empty to watch all namespaces, or raise resources.limits.memory by 512Ki for each" $namespaces) }}
+{{- $warnings = append $warnings (printf "watchNamespaces: %d namespaces need two or three watches each; leave the list empty to watch all namespaces, or raise resources.limits.memory by 512Ki per namespace" $namespaces) }}
 {{- end }}
 {{- if not $v.crds.install }}
 {{- $warnings = append $warnings "crds.install: no effect here; omit CrdChart, or run Helm with --skip-crds" }}

@@ -83,6 +83,11 @@ void t.test('an invalid value is refused with its key', async (t) => {
     ],
     [{ podAnnotations: { 'clustersync.io/inject': 'true' } }, /podAnnotations: clustersync\.io\/inject is for gateway pods/],
     [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, /imagePullSecrets\.1\.name: a is listed twice/],
+    [
+      { notifications: ['a', 'b'].map((name) => ({ name: 'chat', type: 'slack', secretRef: { name } })) },
+      /notifications\.1\.name: chat is listed twice/,
+    ],
+    [{ prometheusRule: { pushToApplied: { percent: 93 } } }, /at '\/prometheusRule\/pushToApplied\/percent': minimum/],
     [{ serviceMonitor: { interval: '30 seconds' } }, /at '\/serviceMonitor\/interval'/],
     [
       { webhookReceiver: { ingress: { hosts: [{ host: 'a', paths: [{ path: '/', pathType: 'Regex' }] }] } } },

@@ -114,7 +114,7 @@ refuses({
   ],
   "the status page at a port that a pod of the host's network may not listen at": [
     { hostNetwork: true, statusPage: { enabled: true, port: 443 } },
-    'statusPage.port: port 443 is below 1024, which needs root with hostNetwork',
+    'statusPage.port: port 443 is below 1024; with hostNetwork, such ports require root',
   ],
   'a token that no header carries': [
     { webhookReceiver: { token: { secret: 'my token' } } },

@@ -112,7 +112,7 @@ refuses({
   ],
   'replicas without leader election': [
     { replicaCount: 2, leaderElection: { enabled: false } },
-    'leaderElection.enabled: must be true with 2 replicas, because otherwise all of them would write; or set replicaCount: 1',
+    'leaderElection.enabled: must be true with 2 replicas; otherwise each of them would act as leader. Alternatively, set replicaCount: 1',
   ],
   'replicas on one claim': [
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
@@ -184,6 +184,19 @@ refuses({
     { agent: { resources: { requests: { cpus: 1 } } } },
     `agent.resources.requests.cpus: ${resourceName}`,
   ],
+  'a notification receiver twice': [
+    {
+      notifications: [
+        { name: 'chat', type: 'slack', secretRef: { name: 'a' } },
+        { name: 'chat', type: 'msteams', secretRef: { name: 'b' } },
+      ],
+    },
+    'notifications.1.name: chat is listed twice',
+  ],
+  'an objective for which no alert on slow pushes could fire': [
+    { prometheusRule: { pushToApplied: { percent: 93 } } },
+    'prometheusRule.pushToApplied.percent: must be at least 94, not 93',
+  ],
   'a pull secret twice': [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets.1.name: a is listed twice'],
   'an account that is neither made nor named': [
     { serviceAccount: { create: false } },
@@ -191,7 +204,7 @@ refuses({
   ],
   "a port that a pod of the host's network may not listen at": [
     { hostNetwork: true, metrics: { service: { port: 443 } } },
-    'metrics.service.port: port 443 is below 1024, which needs root with hostNetwork',
+    'metrics.service.port: port 443 is below 1024; with hostNetwork, such ports require root',
   ],
   'a member that no security context has': [
     { securityContext: { runAsUsr: 1 } },
@@ -267,8 +280,8 @@ for (const [name, values] of Object.entries(accepted)) {
 
 void t.test('a release name or namespace that is invalid in names and labels is refused', async (t) => {
   const name = (text: string): string =>
-    `release.name: ${JSON.stringify(text)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`
-  for (const wrong of ['', 'Plant', '1plant', 'a.b', 'p'.repeat(64)]) {
+    `release.name: ${JSON.stringify(text)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter and ending with a letter or digit`
+  for (const wrong of ['', 'Plant', '1plant', 'plant-', 'a.b', 'p'.repeat(64)]) {
     t.equal(
       refusal(() => checkRelease({ name: wrong, namespace: 'plant' })),
       name(wrong),

@@ -178,7 +178,7 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
   'more than thirty-two namespaces': [
     { replicaCount: 2, watchNamespaces: namespaces(33) },
     [
-      'watchNamespaces: 33 namespaces need two or three watches each; leave it empty to watch all namespaces, or raise resources.limits.memory by 512Ki for each',
+      'watchNamespaces: 33 namespaces need two or three watches each; leave the list empty to watch all namespaces, or raise resources.limits.memory by 512Ki per namespace',
     ],
   ],
   'a label that selects the pods': [
