@@ -44,6 +44,8 @@ export function startCall(url: string | URL, { idleMs, ...options }: CallOptions
     })
     // Once the head has arrived, the response reports errors itself.
     request.on('error', reject)
+    // Node closes the connection without an error when the answer is 101, Switching Protocols.
+    request.on('close', () => reject(new Error('the connection was closed without an answer')))
     if (idleMs !== undefined) request.on('timeout', () => (response ?? request).destroy(new Silence(idleMs)))
   })
   request.end(body)

@@ -1,6 +1,7 @@
 /**
  * Reads from a registry over its HTTP API (OCI Distribution Specification), with the token flow that registries share (CNCF Distribution,
- * spec/auth/token). Every answer is bounded, and every address is checked, those of token services and redirects too.
+ * spec/auth/token). Every answer is bounded and destroyed unless it is read to its end, because the rest may be endless. Every address is
+ * checked, those of token services and redirects too.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -61,7 +62,7 @@ export class Registry {
     const own = deadline(this.#timeoutMs, signal)
     // A question without content: registries limit how often a manifest is read.
     const answer = await this.#ask(`manifests/${tag}`, { method: 'HEAD', accept: manifestTypes }, own)
-    answer.resume()
+    answer.destroy()
     const digest = answer.headers['docker-content-digest']
     if (answer.statusCode === 404) return undefined
     if (typeof digest === 'string' && isDigest(digest)) return digest
@@ -85,7 +86,7 @@ export class Registry {
     for (let page: string | undefined = `tags/list?n=${tagsPerPage}`; page !== undefined; pages += 1) {
       if (pages === maxPages) throw new Fault('RepositoryTooLarge', `${this.#named} sends its tags in more than ${maxPages} pages`)
       const answer: IncomingMessage = await this.#ask(page, {}, own)
-      if (answer.statusCode === 404) throw this.#notFound()
+      if (answer.statusCode === 404) throw this.#notFound(answer)
       const document = await this.#json(answer, maxTags)
       const tags: unknown[] = isObject(document) && Array.isArray(document['tags']) ? document['tags'] : []
       const named = tags.filter((tag) => typeof tag === 'string' && isTag(tag)) as string[]
@@ -127,7 +128,7 @@ export class Registry {
     let answer = await this.#ask(`blobs/${digest}`, {}, signal)
     let from = this.#urlOf(`blobs/${digest}`)
     for (let count = 0; redirects.has(answer.statusCode); count += 1) {
-      answer.resume()
+      answer.destroy()
       const to = URL.parse(answer.headers.location ?? '', from.href)
       if (to === null || count === maxRedirects || to.protocol !== `${this.#scheme}:`)
         throw new Fault('RepositoryMoved', `${this.#named} redirects a blob to an address that is not followed`)
@@ -135,14 +136,14 @@ export class Registry {
       answer = await this.#open(to, {}, undefined, signal)
       from = to
     }
-    if (answer.statusCode !== 200) throw answer.statusCode === 404 ? this.#notFound() : this.#faultOf(answer, from.host)
+    if (answer.statusCode !== 200) throw answer.statusCode === 404 ? this.#notFound(answer) : this.#faultOf(answer, from.host)
     return answer
   }
 
   async #manifest(reference: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const answer = await this.#ask(`manifests/${reference}`, { accept: manifestTypes }, signal)
     if (answer.statusCode !== 404) return await this.#body(answer, maxManifestBytes)
-    answer.resume()
+    answer.destroy()
     return undefined
   }
 
@@ -165,7 +166,7 @@ export class Registry {
     const url = this.#urlOf(path)
     let answer = await this.#open(url, asked, this.#authorization, signal)
     if (answer.statusCode === 401) {
-      answer.resume()
+      answer.destroy()
       this.#authorization = await this.#authorize(answer.headers['www-authenticate'] ?? '', signal)
       answer = await this.#open(url, asked, this.#authorization, signal)
     }
@@ -194,7 +195,7 @@ export class Registry {
     realm.searchParams.set('scope', `repository:${this.#repository}:pull`)
     const answer = await this.#open(realm, {}, basic, signal)
     if (answer.statusCode !== 200) {
-      answer.resume()
+      answer.destroy()
       const isRefusal = answer.statusCode === 400 || answer.statusCode === 401 || answer.statusCode === 403
       throw isRefusal ? this.#unauthorized() : this.#faultOf(answer, realm.host)
     }
@@ -248,7 +249,8 @@ export class Registry {
     return new URL(`${this.#scheme}://${this.#host}/v2/${this.#repository}/${path}`)
   }
 
-  #notFound(): Fault {
+  #notFound(answer: IncomingMessage): Fault {
+    answer.destroy()
     return new Fault('RepositoryNotFound', `the registry has no repository ${this.#named}, or hides it from these credentials`)
   }
 
@@ -258,7 +260,7 @@ export class Registry {
   }
 
   #faultOf(answer: IncomingMessage, host: string): Fault {
-    answer.resume()
+    answer.destroy()
     const { statusCode: status = 0, headers } = answer
     if (status === 401) return this.#unauthorized()
     if (status === 403) return new Fault('GitForbidden', `${host} does not permit reading ${this.#named} (403)`)
