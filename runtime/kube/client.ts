@@ -150,7 +150,7 @@ class Requests {
     const { method, path } = request
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#transport.send(request, signal)
-      if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`) as Answer
+      if (answer.status >= 200 && answer.status < 300) return this.#transport.parse(answer.text, `${method} ${path}`) as Answer
       const waitMs = waitOf(answer)
       if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
       // With jitter, so that clients rejected together do not return together.
@@ -211,12 +211,12 @@ async function* watch<Kind extends KubeObject>(
     const status = response.statusCode ?? 0
     if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
     opened?.()
-    for await (const line of linesOf(response, transport.maxAnswerBytes)) yield parse(line, what) as WatchEvent<Kind>
+    for await (const line of linesOf(response, transport.maxAnswerBytes)) yield transport.parse(line, what) as WatchEvent<Kind>
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Silence) return
     // A list shows whether the object is really that large.
-    if (error instanceof RangeError) throw new AnswerTooLarge(what, transport.maxAnswerBytes)
+    if (error instanceof RangeError) throw new AnswerTooLarge(`${what}: an event is larger than ${transport.maxAnswerBytes} bytes`)
     throw error instanceof Fault ? error : new ServerUnreachable(`${what}: ${causeOf(error)}`, error)
   }
 }
@@ -258,14 +258,6 @@ async function requireVersion(ask: Ask, signal: AbortSignal): ReturnType<Kube['r
 /** The items are of the kind that was listed. */
 type ListAnswer = { metadata: { resourceVersion: string; continue?: string }; items?: never[] }
 
-function parse(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text === '' ? '{}' : text)
-  } catch (error) {
-    throw new Fault('ApiUnavailable', `${what}: the answer is not JSON`, { cause: error })
-  }
-}
-
 /** A 403 can be temporary: right after the API server has started, or before a new role binding has reached all of its replicas. */
 const reasonByStatus = new Map<number, Reason>([
   [400, 'Rejected'],
@@ -285,7 +277,7 @@ const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504])
 function faultOf(status: number, text: string, what: string): Fault {
   let message = text.slice(0, 500)
   try {
-    const answer: unknown = JSON.parse(text)
+    const answer: unknown = JSON.parse(text.slice(0, maxRefusalBytes))
     if (typeof answer === 'object' && answer !== null && 'message' in answer && typeof answer.message === 'string') message = answer.message
   } catch {
     // Not every proxy answers with a Status.

@@ -9,6 +9,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, deadline } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
+import { type Complexity, createScan } from '../platform/text/json.ts'
 import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
 import { retryAfterToMs } from '../http/headers.ts'
 
@@ -16,6 +17,8 @@ import { retryAfterToMs } from '../http/headers.ts'
 export type Transport = {
   /** Maximum size of an answer, and of an event of a watch. */
   maxAnswerBytes: number
+  /** Parses an answer, or an event of a watch. Throws AnswerTooLarge when it has more values than permitted, ApiUnavailable when it is not JSON. */
+  parse(text: string, what: string): unknown
   /** Throws ApiUnavailable when no answer comes within 30 s, AnswerTooLarge when its body is over the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
   /**
@@ -34,8 +37,8 @@ export type TransportRequest = { method: string; path: string; body?: string; co
 
 /** A separate fault, so that a list can be repeated with smaller pages. */
 export class AnswerTooLarge extends Fault {
-  constructor(what: string, maxBytes: number) {
-    super('ApiUnavailable', `${what}: the answer is larger than ${maxBytes} bytes`)
+  constructor(message: string) {
+    super('ApiUnavailable', message)
   }
 }
 
@@ -67,20 +70,20 @@ type TlsCredentials = Credentials & { secureContext?: SecureContext }
 
 /**
  * `connections`: how many are open to the API server at the same time, 32 by default; further calls wait for a free one. `maxAnswerBytes`:
- * maximum size of an answer, and of an event of a watch, 12 MiB by default.
+ * maximum size of an answer, and of an event of a watch, 12 MiB by default. `complexity`: maximum of their values, for a server that may be
+ * hostile; unlimited by default.
  */
-export type TransportOptions = { clock: Clock; userAgent: string; connections?: number; maxAnswerBytes?: number }
+export type TransportOptions = { clock: Clock; userAgent: string; connections?: number; maxAnswerBytes?: number; complexity?: Complexity }
 
 /** Throws InvalidConfiguration when the kubeconfig names no cluster. */
 export function createTransport(config: KubeConfig, options: TransportOptions): Transport {
-  const { clock, userAgent, connections = 32, maxAnswerBytes = defaultMaxAnswerBytes } = options
+  const { clock, userAgent, connections = 32, maxAnswerBytes = defaultMaxAnswerBytes, complexity } = options
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (server === undefined) throw new Fault('InvalidConfiguration', 'the kubeconfig names no cluster')
   const { Agent } = server.startsWith('https:') ? https : http
   const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: idleConnectionMs })
   const agentOfOpen = new Agent({ keepAlive: false })
   let known: { credentials: TlsCredentials; untilMs: number } | undefined
-
   const credentials = async (): Promise<TlsCredentials> => {
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.credentials
     const options: Credentials & { agent?: unknown } = {}
@@ -99,13 +102,10 @@ export function createTransport(config: KubeConfig, options: TransportOptions): 
     const all = { ...headers, accept: 'application/json', 'user-agent': userAgent, ...own }
     return { url: server + path, options: { ...who, ...options, headers: all, maxHeaderSize: maxHeaderBytes, signal } }
   }
-  const faultOf = (what: string, error: unknown, signal: AbortSignal, late?: string): Fault => {
-    signal.throwIfAborted()
-    return error instanceof Fault ? error : new ServerUnreachable(`${what}: ${late ?? causeOf(error)}`, error)
-  }
 
   return {
     maxAnswerBytes,
+    parse: (text, what) => parse(text, what, complexity),
     async send({ method, path, body, contentType = 'application/json', maxAnswerBytes: ownMaxBytes = maxAnswerBytes }, signal) {
       const maxBytes = Math.min(ownMaxBytes, maxAnswerBytes)
       const stop = deadline(timeoutMs, signal)
@@ -115,7 +115,7 @@ export function createTransport(config: KubeConfig, options: TransportOptions): 
         const { url, options } = await begin(path, { method, agent, headers }, stop)
         const response = await startCall(url, options, body).answered
         const text = await readText(response, maxBytes)
-        if (text === undefined) throw new AnswerTooLarge(what, maxBytes)
+        if (text === undefined) throw new AnswerTooLarge(`${what}: the answer is larger than ${maxBytes} bytes`)
         return { status: response.statusCode ?? 0, text, retryAfterMs: retryAfterToMs(response.headers['retry-after']) }
       } catch (error) {
         throw faultOf(what, error, signal, stop.aborted ? `no answer within ${timeoutMs / 1000} s` : undefined)
@@ -133,6 +133,21 @@ export function createTransport(config: KubeConfig, options: TransportOptions): 
       agent.destroy()
       agentOfOpen.destroy()
     },
+  }
+}
+
+function faultOf(what: string, error: unknown, signal: AbortSignal, late?: string): Fault {
+  signal.throwIfAborted()
+  return error instanceof Fault ? error : new ServerUnreachable(`${what}: ${late ?? causeOf(error)}`, error)
+}
+
+function parse(text: string, what: string, complexity: Complexity | undefined): unknown {
+  if (complexity !== undefined && createScan(complexity)(Buffer.from(text)))
+    throw new AnswerTooLarge(`${what}: the answer has too many JSON values`)
+  try {
+    return JSON.parse(text === '' ? '{}' : text)
+  } catch (error) {
+    throw new Fault('ApiUnavailable', `${what}: the answer is not JSON`, { cause: error })
   }
 }
 

@@ -4,9 +4,10 @@
  */
 import { writeFileSync } from 'node:fs'
 import * as https from 'node:https'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { OtherClusters } from '../../runtime/controller/page/other-clusters.ts'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
@@ -89,20 +90,13 @@ void t.test('a cluster is a card with its counts, problems first, and no link or
   t.equal(await cardOf('?q=line-north'), '')
 })
 
-void t.test('an object above 2 MiB is a failure of that cluster, and such an event leads to a new list', async (t) => {
-  if (!requires(t, 'openssl')) return
+/** Follows a cluster whose API server is hostile. `answer` writes what it answers to a list or a watch. */
+async function follow(t: Test, answer: (isWatch: boolean, response: ServerResponse) => void): Promise<OtherClusters> {
   const folder = temporaryFolder(t, 'other-cluster')
   const { certificate, server: pair } = await makeAuthority(folder, 'plant', ['localhost'])
-  const metadata = { namespace: 'far', name: 'filling', resourceVersion: '2', annotations: { note: 'x'.repeat(2 * 1024 * 1024) } }
-  const object = { apiVersion: 'clustersync.io/v1alpha1', kind: 'GatewaySync', metadata, spec: {} }
-  let watches = 0
   const server = https.createServer({ cert: pair.certificate, key: pair.key }, ({ url = '' }, response) => {
-    // Without the event, the watch would be resumed and no list would show the object.
-    const items = watches === 0 ? [] : [object]
-    const isWatch = url.includes('watch=true')
-    if (isWatch) watches += 1
-    const list = { metadata: { resourceVersion: '1' }, items, major: '1', minor: '36', gitVersion: 'v1.36.3' }
-    response.end(`${JSON.stringify(isWatch ? { type: 'ADDED', object } : list)}\n`)
+    if (url === '/version') response.end('{"major":"1","minor":"36","gitVersion":"v1.36.3"}')
+    else answer(url.includes('watch=true'), response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const cluster = {
@@ -126,8 +120,80 @@ void t.test('an object above 2 MiB is a failure of that cluster, and such an eve
     server.closeAllConnections()
     server.close()
   })
+  return others
+}
+
+const syncOf = (metadata: object) => ({
+  apiVersion: 'clustersync.io/v1alpha1',
+  kind: 'GatewaySync',
+  metadata: { namespace: 'far', name: 'filling', resourceVersion: '2', ...metadata },
+  spec: {},
+})
+const listOf = (items: readonly object[], resourceVersion = '1'): string => JSON.stringify({ metadata: { resourceVersion }, items })
+
+const tooLarge = [
+  {
+    name: 'an object above 2 MiB',
+    object: syncOf({ annotations: { note: 'x'.repeat(2 * 1024 * 1024) } }),
+    message: 'the answer is larger than 2097152 bytes',
+  },
+  { name: 'an object of many lists', object: { ...syncOf({}), many: Array.from({ length: 100_000 }, () => []) }, message: 'JSON values' },
+  { name: 'a long name', object: syncOf({ name: 'x'.repeat(254) }), message: 'metadata.name has 254 of at most 253 characters' },
+  {
+    name: 'a long namespace',
+    object: syncOf({ namespace: 'x'.repeat(64) }),
+    message: 'metadata.namespace has 64 of at most 63 characters',
+  },
+  {
+    name: 'a long version',
+    object: syncOf({ resourceVersion: '9'.repeat(257) }),
+    message: 'metadata.resourceVersion has 257 of at most 256 characters',
+  },
+]
+for (const { name, object, message } of tooLarge) {
+  void t.test(`${name} is a failure of that cluster, in a list and in an event`, async (t) => {
+    if (!requires(t, 'openssl')) return
+    for (const isInEvent of [false, true]) {
+      let watches = 0
+      const others = await follow(t, (isWatch, response) => {
+        if (isWatch) watches += 1
+        // Without the event, the watch would be resumed and no list would show the object.
+        response.end(isWatch ? `${JSON.stringify({ type: 'ADDED', object })}\n` : listOf(isInEvent && watches === 0 ? [] : [object]))
+      })
+      const failure = await until(() => others.views()[0]?.failure, 'the failure is shown')
+      t.equal(failure.reason, 'ApiUnavailable')
+      containsText(t, failure.message, message)
+      t.strictSame(others.views()[0]?.syncs, [])
+      t.equal(watches > 0, isInEvent)
+    }
+  })
+}
+
+void t.test('a version that is not a number of etcd is not compared as one, and a long one is a failure', async (t) => {
+  if (!requires(t, 'openssl')) return
+  const others = await follow(t, (_isWatch, response) => void response.end(listOf([], '9'.repeat(900_000))))
   const failure = await until(() => others.views()[0]?.failure, 'the failure is shown')
-  t.equal(failure.reason, 'ApiUnavailable')
-  containsText(t, failure.message, 'the answer is larger than 2097152 bytes')
-  t.strictSame(others.views()[0]?.syncs, [])
+  containsText(t, failure.message, 'metadata.resourceVersion has 900000 of at most 256 characters')
+})
+
+void t.test('a flood of events is taken at a bounded rate', async (t) => {
+  if (!requires(t, 'openssl')) return
+  let [sent, over] = [0, false]
+  const others = await follow(t, (isWatch, response) => {
+    if (!isWatch) return void response.end(listOf([]))
+    const write = (): void => {
+      while (!over && response.write(`${JSON.stringify({ type: 'ADDED', object: syncOf({ name: `sync-${sent}` }) })}\n`)) sent += 1
+    }
+    response.on('drain', write)
+    write()
+    return undefined
+  })
+  const taken = (): number => others.views()[0]?.syncs.length ?? 0
+  await until(() => taken() >= 49 || undefined, 'the first events are taken')
+  const [before, startedMs] = [taken(), systemClock.monotonicMs()]
+  await until(() => taken() >= 120 || undefined, 'more events are taken')
+  const seconds = (systemClock.monotonicMs() - startedMs) / 1000
+  over = true
+  t.ok(sent > 1_000, `${sent} events were sent`)
+  t.ok(taken() - before <= 50 * (Math.floor(seconds) + 2), `${taken() - before} events in ${seconds} s`)
 })

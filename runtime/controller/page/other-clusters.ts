@@ -9,7 +9,7 @@ import type { ClusterSync, ClusterView } from '../../fleet/view.ts'
 import { createKube, type Kube } from '../../kube/client.ts'
 import { runListWatch } from '../../kube/list-watch.ts'
 import { remoteKubeconfig } from '../../kube/remote-kubeconfig.ts'
-import { ServerUnreachable } from '../../kube/transport.ts'
+import { AnswerTooLarge, ServerUnreachable } from '../../kube/transport.ts'
 import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type Clock, deadline, pause, timestamp, unlessAborted } from '../../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../../platform/fault.ts'
@@ -24,8 +24,13 @@ export type ClusterSettings = NonNullable<ControllerSettings['statusPage']>['clu
 const maxSyncs = 2_000
 /** Objects of a page, and pages read at once by all clusters together: a page takes some of the memory that the own fleet needs. */
 const [pageSize, pagesAtOnce] = [25, 2]
-/** A GatewaySync is far smaller. An answer takes up to ten times its size while it is parsed, and that server may be hostile. */
+/** A GatewaySync is far smaller. That server may be hostile, and an answer of many values takes far more memory than its size. */
 const maxAnswerBytes = 2 * 1024 * 1024
+const complexity = { depth: 64, keys: 50_000, containers: 50_000, entries: 100_000 }
+/** Maximum characters of names and versions, as in Kubernetes; versions and pages have no documented maximum. */
+const maxCharacters = { namespace: 63, name: 253, resourceVersion: 256 }
+/** Maximum events per second of a cluster, so that its events leave time for the other work of the controller. */
+const eventsPerSecond = 50
 /** How often a mounted kubeconfig is read. */
 const rereadMs = 5_000
 /** How long a watch may be silent before it is reopened: a bookmark comes every minute. */
@@ -117,11 +122,11 @@ class OtherCluster {
         throw new Fault('SecretNotFound', 'its kubeconfig is missing: check the Secret and key in statusPage.clusters')
       const config = await remoteKubeconfig(written)
       const { clock } = this.#deps
-      const kube = createKube(config, { clock, userAgent: `cluster-sync-hub/${version}`, connections: 2, maxAnswerBytes })
+      const kube = createKube(config, { clock, userAgent: `cluster-sync-hub/${version}`, connections: 2, maxAnswerBytes, complexity })
       try {
         const { inTurn, share } = this.#deps
         const listing = (): void => void (this.#truncated = false)
-        await this.#follow(observed(kube, { inTurn, share, listing, seen: () => this.#seen() }), signal)
+        await this.#follow(observed(kube, { clock, inTurn, share, listing, seen: () => this.#seen() }), signal)
       } finally {
         kube.close()
       }
@@ -188,7 +193,7 @@ class OtherCluster {
   }
 }
 
-type Observer = Pick<ClusterDeps, 'inTurn' | 'share'> & {
+type Observer = Pick<ClusterDeps, 'clock' | 'inTurn' | 'share'> & {
   /** A list begins. */
   listing(): void
   /** The API server has answered. */
@@ -196,7 +201,7 @@ type Observer = Pick<ClusterDeps, 'inTurn' | 'share'> & {
 }
 
 /** The same client, whose lists are read in small pages, in turn with the other clusters, and no further than the share. */
-function observed(kube: Kube, { inTurn, share, listing, seen }: Observer): Kube {
+function observed(kube: Kube, { clock, inTurn, share, listing, seen }: Observer): Kube {
   return {
     ...kube,
     async *listPages(type, options, signal) {
@@ -210,13 +215,16 @@ function observed(kube: Kube, { inTurn, share, listing, seen }: Observer): Kube 
           signal,
         )
         if (page.done === true) return
-        seen()
         listed += page.value.items.length
+        for (const { metadata } of [{ metadata: { resourceVersion: page.value.resourceVersion } }, ...page.value.items])
+          requireShort(metadata)
+        seen()
         yield page.value
       }
     },
     async *watch(type, options, signal) {
       let isOpen = false
+      const pace = createPace(clock, signal)
       const late = new AbortController()
       deadline(openTimeoutMs).addEventListener('abort', () => isOpen || late.abort(), { once: true })
       const opened = (): void => {
@@ -225,7 +233,9 @@ function observed(kube: Kube, { inTurn, share, listing, seen }: Observer): Kube 
       }
       try {
         for await (const event of kube.watch(type, { ...options, opened }, AbortSignal.any([signal, late.signal]))) {
+          if (event.type !== 'ERROR') requireShort(event.object.metadata)
           seen()
+          await pace()
           yield event
         }
       } catch (error) {
@@ -233,6 +243,25 @@ function observed(kube: Kube, { inTurn, share, listing, seen }: Observer): Kube 
         throw error
       }
     },
+  }
+}
+
+/** Throws AnswerTooLarge for names that no API server accepts: they would be kept. */
+function requireShort(metadata: Partial<KubeObject['metadata']>): void {
+  for (const key of ['namespace', 'name', 'resourceVersion'] as const) {
+    const { length } = metadata[key] ?? ''
+    if (length > maxCharacters[key]) throw new AnswerTooLarge(`metadata.${key} has ${length} of at most ${maxCharacters[key]} characters`)
+  }
+}
+
+/** Returns a function that waits as soon as it is called more often than `eventsPerSecond`. */
+function createPace(clock: Clock, signal: AbortSignal): () => Promise<void> {
+  let [calls, sinceMs] = [0, clock.monotonicMs()]
+  return async () => {
+    calls += 1
+    if (calls < eventsPerSecond) return
+    await pause(clock, Math.max(0, sinceMs + 1000 - clock.monotonicMs()), signal)
+    ;[calls, sinceMs] = [0, clock.monotonicMs()]
   }
 }
 
