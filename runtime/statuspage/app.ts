@@ -13,7 +13,7 @@ import { acceptsGzip } from '../http/headers.ts'
 import { createPeers, headersOf, type Peers, peerFrom } from '../http/client-address.ts'
 import { problem } from '../http/problem.ts'
 import { createUnread, type UnreadLimits } from '../http/unread-answers.ts'
-import { type ActionWords, actionWordsIn } from './locales/action-texts.ts'
+import { type ActionTexts, actionTextsIn } from './locales/action-texts.ts'
 import { addActions } from './routes/action-routes.ts'
 import { icon, script, style } from './client/assets.ts'
 import type { Commits } from './views/commits.ts'
@@ -24,7 +24,7 @@ import { parseSelection, queryOf } from './views/selection.ts'
 import { type Env, type PagesOf, type People, type Person, type SyncKey, visiblePart } from './views/people.ts'
 import { isNavigation, refuse } from './views/refusal.ts'
 import { createRendered, htmlOf, type LazyResponse, plain, type Rendered } from './routes/rendered.ts'
-import { wordsFor } from './locales/texts.ts'
+import { acceptedTexts } from './locales/texts.ts'
 import { loginPath } from './login/routes.ts'
 import { guard } from '../http/limits.ts'
 
@@ -127,19 +127,19 @@ export function statusPageApp(deps: StatusPageDeps): Hono<Env> {
   )
   addServerSentEvents(app, { viewers, people, peers, clock, signal })
   app.notFound(async (context) => {
-    const own = pages.contextOf(pages.wordsOf(context))
-    return context.html(await messagePage(own.words.notFound, own), 404)
+    const own = pages.contextOf(pages.textsFor(context))
+    return context.html(await messagePage(own.texts.notFound, own), 404)
   })
   return app
 }
 
 function pagesOf({ people, isOpen, clock }: StatusPageDeps): PagesOf {
   return {
-    contextOf(words) {
-      const account = people === undefined ? {} : { account: actionWordsIn(words.language).account }
-      return { words, now: clock.now(), isOpen, ...account }
+    contextOf(texts) {
+      const account = people === undefined ? {} : { account: actionTextsIn(texts.language).account }
+      return { texts, now: clock.now(), isOpen, ...account }
     },
-    wordsOf: (context) => wordsFor(context.req.header('accept-language')),
+    textsFor: (context) => acceptedTexts(context.req.header('accept-language')),
   }
 }
 
@@ -197,7 +197,7 @@ class PageAnswers {
   /** Responds with the page that `make` renders, compressed if the client accepts gzip. `key` identifies the page in every language. */
   async of(context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => LazyResponse): Promise<Response> {
     const { people } = this.#deps
-    const words = this.#pages.wordsOf(context)
+    const texts = this.#pages.textsFor(context)
     const person = context.get('person')
     let seen: ReadonlySet<string> | undefined
     let seesClusters = false
@@ -210,12 +210,12 @@ class PageAnswers {
     // Read after the permission check; otherwise a stale page could be cached with a newer view.
     const { own, clusters } = this.#view()
     const visible = seen === undefined ? own : visiblePart(own, seen)
-    const page = make(seesClusters ? { ...visible, clusters } : visible, this.#pages.contextOf(words))
+    const page = make(seesClusters ? { ...visible, clusters } : visible, this.#pages.contextOf(texts))
     const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
     const reader = person?.name ?? peerFrom(context, this.#peers)
     // Users with the same permissions share a cached page.
     const permissions = seen === undefined ? 'all' : JSON.stringify([...seen].toSorted())
-    const bytes = await this.#rendered.of(`${words.language} ${permissions} ${seesClusters} ${key}`, reader, () => page.text())
+    const bytes = await this.#rendered.of(`${texts.language} ${permissions} ${seesClusters} ${key}`, reader, () => page.text())
     if (bytes === undefined) return await refuse(context, 'busy', this.#pages)
     const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
     const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
@@ -260,10 +260,10 @@ function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'identify' 
   app.get('/account', async (context) => {
     const person = context.get('person')
     if (person === undefined) return await context.notFound()
-    const own = pages.contextOf(pages.wordsOf(context))
-    const words = actionWordsIn(own.words.language)
+    const own = pages.contextOf(pages.textsFor(context))
+    const texts = actionTextsIn(own.texts.language)
     return context.html(
-      await frame(words.account, accountBody(person, { words, all: own.words.allGatewaySyncs, logsOut: login !== undefined }), {
+      await frame(texts.account, accountBody(person, { texts, all: own.texts.allGatewaySyncs, logsOut: login !== undefined }), {
         ...own,
         account: undefined,
         isStill: true,
@@ -272,27 +272,27 @@ function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'identify' 
   })
 }
 
-type Choices = { words: ActionWords; all: string; logsOut: boolean }
+type Choices = { texts: ActionTexts; all: string; logsOut: boolean }
 
-function accountBody({ name, groups }: Person, { words, all, logsOut }: Choices): Html {
+function accountBody({ name, groups }: Person, { texts, all, logsOut }: Choices): Html {
   return html`<main>
     <nav><a href="/">${all}</a></nav>
     <section class="card narrow">
       <dl>
-        <dt>${words.youAre}</dt>
+        <dt>${texts.youAre}</dt>
         <dd><code>${name}</code></dd>
-        <dt>${words.groups}</dt>
+        <dt>${texts.groups}</dt>
         <dd>
           ${
             groups.length === 0
-              ? words.noGroups
+              ? texts.noGroups
               : html`<ul class="plain">
                   ${groups.map((group) => html`<li><code>${group}</code></li>`)}
                 </ul>`
           }
         </dd>
       </dl>
-      ${logsOut ? html`<form method="post" action="/logout"><button>${words.logOut}</button></form>` : ''}
+      ${logsOut ? html`<form method="post" action="/logout"><button>${texts.logOut}</button></form>` : ''}
     </section>
   </main>`
 }

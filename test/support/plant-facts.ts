@@ -204,7 +204,7 @@ export const richCommit = `${richSync}/commits/${now}`
 
 /** The hosts' answers for these commits. */
 export const plantCommits: Commits = {
-  async words(_sync, commit) {
+  async summary(_sync, commit) {
     return {
       subject:
         { [now]: 'Raise the press timeout to 12 s', [before]: 'Release 4.2', [first]: 'Add the palletizer' }[commit] ??

@@ -30,10 +30,10 @@ export type RunEvent =
   | { event: 'listening'; url: string; open: boolean }
   /** The URL of the status page. */
   | { event: 'serving'; url: string }
-  | ({ event: 'published'; words?: CommitSummary; durationMs?: number } & NamedCommit)
+  | ({ event: 'published'; summary?: CommitSummary; durationMs?: number } & NamedCommit)
   /** The git host was polled and returned the known commit. */
   | ({ event: 'unchanged' } & NamedCommit)
-  | ({ event: 'commitRefused'; words?: CommitSummary; findings: StatusFinding[]; moreFindings: number } & Failure & NamedCommit)
+  | ({ event: 'commitRefused'; summary?: CommitSummary; findings: StatusFinding[]; moreFindings: number } & Failure & NamedCommit)
   /** The git host does not show the pushed ref yet and is polled again. */
   | ({ event: 'pushPending'; ref: string } & Failure)
   /** A pending push has its answer; `commit`: the commit of its ref. */
@@ -71,7 +71,7 @@ export type RunEvent =
   | { event: 'stopping' }
 
 /** Details of a commit besides its hash. `durationMs`: the time since the request to the git host. */
-export type CommitFacts = { words?: CommitSummary | undefined; durationMs?: number | undefined }
+export type CommitFacts = { summary?: CommitSummary | undefined; durationMs?: number | undefined }
 
 /** The result of the cycle that led to a report. */
 export type CycleFacts = { durationMs?: number | undefined; paths?: ChangedPaths | undefined }
@@ -188,7 +188,7 @@ export class Narrator {
     // Gateways report what they wait for or why they failed.
     if (ready.status === 'Unknown' || (reason === gateways?.reason && gateways.status !== 'True')) return
     const event = refusedCommit(status, message, reason, this.#about) ?? { event: 'notReady', ...failureOf(reason, message, status) }
-    this.#emitOnce('ready', event, { ...event, words: undefined })
+    this.#emitOnce('ready', event, { ...event, summary: undefined })
   }
 }
 
@@ -228,9 +228,16 @@ function refusedCommit(
   const { commit } = source
   const ref = shortRef(source.ref)
   const { items = [], errors = 0, warnings = 0 } = source.held === 'CollectionsInvalid' ? (findings ?? {}) : {}
-  const { words } = about(commit)
+  const { summary } = about(commit)
   const more = { findings: items, moreFindings: errors + warnings - items.length }
-  return { event: 'commitRefused', commit, ref, ...failureOf(reason, message, status), ...(words === undefined ? {} : { words }), ...more }
+  return {
+    event: 'commitRefused',
+    commit,
+    ref,
+    ...failureOf(reason, message, status),
+    ...(summary === undefined ? {} : { summary }),
+    ...more,
+  }
 }
 
 function failureOf(reason: string, message: string, { published }: GatewaySyncStatus): Failure {
@@ -239,9 +246,9 @@ function failureOf(reason: string, message: string, { published }: GatewaySyncSt
 }
 
 /** Removes undefined members. */
-function present({ words, durationMs, paths }: CommitFacts & CycleFacts) {
+function present({ summary, durationMs, paths }: CommitFacts & CycleFacts) {
   return {
-    ...(words === undefined ? {} : { words }),
+    ...(summary === undefined ? {} : { summary }),
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(paths === undefined ? {} : { paths }),
   }

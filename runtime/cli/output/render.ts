@@ -106,11 +106,11 @@ function sentenceOf(event: RunEvent): string {
     case 'serving':
       return `status page: ${event.url}`
     case 'published':
-      return `published ${shortCommit(event.commit)} of ${event.ref}${wordsOf(event.words)}${tookOf(event.durationMs, 'fetched and checked in')}`
+      return `published ${shortCommit(event.commit)} of ${event.ref}${summaryText(event.summary)}${tookOf(event.durationMs, 'fetched and checked in')}`
     case 'unchanged':
       return `checked ${event.ref}: nothing new since ${shortCommit(event.commit)}`
     case 'commitRefused':
-      return `not ready: commit ${shortCommit(event.commit)} of ${event.ref}${wordsOf(event.words)} is refused: ${refusalOf(event)}; ${staysOf(event)}`
+      return `not ready: commit ${shortCommit(event.commit)} of ${event.ref}${summaryText(event.summary)} is refused: ${refusalOf(event)}; ${staysOf(event)}`
     case 'pushPending':
       return `the push to ${event.ref} is pending: ${event.message} (${event.reason}); ${staysOf(event)}`
     case 'pushHandled':
@@ -198,8 +198,8 @@ function pathLines({ added, changed, removed, more }: ChangedPaths): string[] {
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
-function wordsOf(words: CommitSummary | undefined): string {
-  return words === undefined ? '' : ` "${words.subject}" by ${words.author}`
+function summaryText(summary: CommitSummary | undefined): string {
+  return summary === undefined ? '' : ` "${summary.subject}" by ${summary.author}`
 }
 
 /** Returns `, fetched in 0.4 s`; less than a tenth of a second is shown in ms. */

@@ -40,7 +40,7 @@ export async function openRunPage(
     },
     isOpen: !isOwn,
     commits: {
-      words: (...what) => shown.commits.words(...what),
+      summary: (...what) => shown.commits.summary(...what),
       changes: (...what) => shown.commits.changes(...what),
     },
     report: async ({ pod }) => shown.keeper.reports()[pod],

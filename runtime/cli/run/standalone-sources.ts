@@ -150,12 +150,12 @@ type CommitCache = {
 
 /** Caches the subjects and authors of commits for the run output, and when the git host returned them. Creates the cache. */
 export function createCommitCache(): CommitCache {
-  const known = new Map<string, { words?: CommitSummary | undefined; askedMs?: number }>()
+  const known = new Map<string, { summary?: CommitSummary | undefined; askedMs?: number }>()
   return {
     async learn(commit, read) {
-      if (known.get(commit)?.words !== undefined) return
+      if (known.get(commit)?.summary !== undefined) return
       const raw = await read().catch(() => undefined)
-      known.set(commit, { ...known.get(commit), words: raw === undefined ? undefined : parseCommitSummary(raw) })
+      known.set(commit, { ...known.get(commit), summary: raw === undefined ? undefined : parseCommitSummary(raw) })
       const [oldest] = known.keys()
       if (known.size > maxKept && oldest !== undefined) known.delete(oldest)
     },
@@ -163,8 +163,8 @@ export function createCommitCache(): CommitCache {
       known.set(commit, { ...known.get(commit), askedMs })
     },
     about(commit, nowMs) {
-      const { words, askedMs } = known.get(commit) ?? {}
-      return { words, durationMs: askedMs === undefined ? undefined : nowMs - askedMs }
+      const { summary, askedMs } = known.get(commit) ?? {}
+      return { summary, durationMs: askedMs === undefined ? undefined : nowMs - askedMs }
     },
   }
 }

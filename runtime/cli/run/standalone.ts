@@ -113,7 +113,7 @@ export function createStandalone(
 
   return {
     keeper,
-    commits: { words: (_key, ...what) => contents.words(sync, ...what), changes: (_key, ...what) => contents.changes(sync, ...what) },
+    commits: { summary: (_key, ...what) => contents.summary(sync, ...what), changes: (_key, ...what) => contents.changes(sync, ...what) },
     about: (commit) => commits.about(commit, clock.monotonicMs()),
     async run(outer) {
       const signal = AbortSignal.any([outer, stopping.signal])

@@ -167,9 +167,9 @@ function textOf(body: unknown): string {
 
 /** Returns the error messages without request data. */
 function reasonsOf(error: unknown): string {
-  const words: string[] = []
-  for (let cause = error; cause instanceof Error && words.length < 3; cause = cause.cause) words.push(causeOf(cause))
-  return words.join(': ')
+  const causes: string[] = []
+  for (let cause = error; cause instanceof Error && causes.length < 3; cause = cause.cause) causes.push(causeOf(cause))
+  return causes.join(': ')
 }
 
 const everyMs = 60_000

@@ -14,7 +14,7 @@ import { parseReview, type PostReview } from '../../kube/token-review.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { type Action, changeOf } from '../../statuspage/actions/action.ts'
-import { actionWordsIn, labelOf } from '../../statuspage/locales/action-texts.ts'
+import { actionTextsIn, labelOf } from '../../statuspage/locales/action-texts.ts'
 import type { Doing, People, Person, SyncKey } from '../../statuspage/views/people.ts'
 import { type ChangeDeps, changeSync } from '../cluster/change-sync.ts'
 
@@ -147,7 +147,7 @@ async function keepPace(pace: RateLimiterMemory, { name }: Person): Promise<void
 }
 
 function noteOf({ name }: Person, action: Action): string {
-  return `${name} requested on the status page: ${labelOf(action, actionWordsIn('en'))}`
+  return `${name} requested on the status page: ${labelOf(action, actionTextsIn('en'))}`
 }
 
 function regarding({ namespace, name }: SyncKey, uid: string) {

@@ -37,9 +37,9 @@ export function commitsOfStore({
     return spec === undefined ? undefined : { namespace, name, spec }
   }
   return {
-    async words(key, commit, signal) {
+    async summary(key, commit, signal) {
       const sync = found(key)
-      return sync === undefined ? undefined : await contents.words(sync, commit, signal)
+      return sync === undefined ? undefined : await contents.summary(sync, commit, signal)
     },
     async changes(key, pair, signal) {
       const sync = found(key)

@@ -80,9 +80,9 @@ function checkOf(
 }
 
 function checkedAs(state: CheckRecord['state'] | undefined, why?: string): Checked {
-  const words = why === undefined ? {} : { why }
-  if (state === 'Failed') return { progress: 'failed', reason: 'HealthCheckFailed', ...words }
-  return state === 'Passed' ? { progress: 'updated' } : { progress: 'moving', lacks: 'HealthCheckUnanswered', ...words }
+  const details = why === undefined ? {} : { why }
+  if (state === 'Failed') return { progress: 'failed', reason: 'HealthCheckFailed', ...details }
+  return state === 'Passed' ? { progress: 'updated' } : { progress: 'moving', lacks: 'HealthCheckUnanswered', ...details }
 }
 
 /** Tolerated clock difference between a gateway's node and the controller. */

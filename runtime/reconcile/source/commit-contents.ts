@@ -24,7 +24,7 @@ export type CommitChanges = { total: number; files: FileDiff[] }
 /** `sync` is a GatewaySync with these commits in its history. */
 export type CommitContents = {
   /** Undefined for a commit that cannot be read now. Rejects only with the signal's reason. */
-  words(sync: SyncOfMirror, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
+  summary(sync: SyncOfMirror, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
   /**
    * Returns the changes in `commit` to what gateways receive, without secrets. Throws CommitGone, GitTimeout, TooManyRequests and the
    * faults of git.
@@ -40,21 +40,21 @@ const defaultTimeoutMs = 10_000
 /** A commit that could not be read is retried after this. */
 const againAfterMs = 600_000
 /** About 150 bytes each; changes have at most `maxText` characters and paths. */
-const [keptWords, keptChanges] = [2_000, 12]
+const [keptSummaries, keptChanges] = [2_000, 12]
 /** Concurrent reads, one per host of a namespace; each is a git process. Requests beyond that wait in a queue per namespace. */
 const slots = { total: 2, reserve: 1, perKey: 1 } as const
-const [maxWaitingWords, maxWaitingChanges] = [64, 7]
+const [maxWaitingSummaries, maxWaitingChanges] = [64, 7]
 
 /** `timeoutMs` is the deadline of one request, including the fetch of a missing commit. */
 type Options = { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock; timeoutMs?: number }
 
 export function createCommitContents({ mirrors, clock, timeoutMs = defaultTimeoutMs }: Options): CommitContents {
-  const words = new FairCache<Promise<CommitSummary | undefined>>({ max: keptWords })
-  const missed = new FairCache<true>({ max: keptWords, ttlMs: againAfterMs, clock })
+  const summaries = new FairCache<Promise<CommitSummary | undefined>>({ max: keptSummaries })
+  const missed = new FairCache<true>({ max: keptSummaries, ttlMs: againAfterMs, clock })
   const changes = new FairCache<Promise<CommitChanges>>({ max: keptChanges })
-  const wordsLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingWords, clock })
+  const summaryLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingSummaries, clock })
   const changesLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingChanges, clock })
-  const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitSummary | undefined> => {
+  const readSummary = async (sync: SyncOfMirror, hash: string): Promise<CommitSummary | undefined> => {
     const [commit, limit] = [parseCommitHash(hash), deadline(timeoutMs)]
     const mirror = await mirrors.serving(sync, limit)
     await mirror.ensure(commit, limit)
@@ -69,17 +69,17 @@ export function createCommitContents({ mirrors, clock, timeoutMs = defaultTimeou
     return shown(await mirror.readBy(commit, (repository) => diffCommits(repository, part, bounds, limit), limit))
   }
   return {
-    async words(sync, commit, signal) {
+    async summary(sync, commit, signal) {
       // Another GatewaySync may have other credentials, or another repository with this commit.
       const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, commit])
       if (missed.get(key) === true) return undefined
-      const found = words.get(key) ?? inTurn(wordsLimiter, sync, () => readWords(sync, commit))
-      words.set(sync.namespace, key, found)
+      const found = summaries.get(key) ?? inTurn(summaryLimiter, sync, () => readSummary(sync, commit))
+      summaries.set(sync.namespace, key, found)
       try {
         return await unlessAborted(found, signal)
       } catch (error) {
         signal.throwIfAborted()
-        words.delete(key)
+        summaries.delete(key)
         if (asFault(error).reason !== 'TooManyRequests') missed.set(sync.namespace, key, true)
         return undefined
       }

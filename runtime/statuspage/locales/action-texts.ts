@@ -8,9 +8,9 @@ import { type Action, type ActionName, partsOfRollout } from '../actions/action.
 /** `label` is the text of a link or button, `means` describes the effect. */
 type ActionText = { label(of: string): string; means(of: string): string }
 
-export type ActionWords = {
+export type ActionTexts = {
   actions: string
-  texts: Readonly<Record<ActionName, ActionText>>
+  byAction: Readonly<Record<ActionName, ActionText>>
   /** For going back to an earlier commit. */
   goBack: string
   cancel: string
@@ -36,9 +36,9 @@ function rolledOut(of: string): string {
   return named(partsOfRollout(of).commit)
 }
 
-const english: ActionWords = {
+const english: ActionTexts = {
   actions: 'Actions',
-  texts: {
+  byAction: {
     sync: {
       label: () => 'Sync now',
       means: () => 'Checks the git host now, without waiting for the next poll, and publishes the new commit if there is one.',
@@ -105,9 +105,9 @@ const english: ActionWords = {
   },
 }
 
-const german: ActionWords = {
+const german: ActionTexts = {
   actions: 'Aktionen',
-  texts: {
+  byAction: {
     sync: {
       label: () => 'Jetzt synchronisieren',
       means: () =>
@@ -179,24 +179,24 @@ const german: ActionWords = {
 }
 
 /** The texts of forms and buttons. */
-export function actionWordsIn(language: Language): ActionWords {
+export function actionTextsIn(language: Language): ActionTexts {
   return language === 'de' ? german : english
 }
 
 /** The label of an action, for its link and button. */
-export function labelOf({ name, of }: Action, words: ActionWords): string {
-  return words.texts[name].label(of)
+export function labelOf({ name, of }: Action, texts: ActionTexts): string {
+  return texts.byAction[name].label(of)
 }
 
 export type LoginProblem = 'away' | 'attempt' | 'refused' | 'failed' | 'noName' | 'unverified' | 'overage' | 'key' | 'origin'
 
-type LoginWords = {
+type LoginTexts = {
   title: string
   again: string
   problems: Readonly<Record<LoginProblem, string>>
 }
 
-const englishLogin: LoginWords = {
+const englishLogin: LoginTexts = {
   title: 'Not logged in',
   again: 'Log in',
   problems: {
@@ -214,7 +214,7 @@ const englishLogin: LoginWords = {
   },
 }
 
-const germanLogin: LoginWords = {
+const germanLogin: LoginTexts = {
   title: 'Nicht angemeldet',
   again: 'Anmelden',
   problems: {
@@ -233,6 +233,6 @@ const germanLogin: LoginWords = {
 }
 
 /** The texts of the login. */
-export function loginWordsIn(language: Language): LoginWords {
+export function loginTextsIn(language: Language): LoginTexts {
   return language === 'de' ? germanLogin : englishLogin
 }

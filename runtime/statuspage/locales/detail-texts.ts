@@ -5,7 +5,7 @@ import type { DriftPolicy, Notice } from '../../fleet/sync-detail.ts'
 import type { Warning } from '../../fleet/facts.ts'
 import { inGerman, type Language } from './texts.ts'
 
-export type DetailWords = {
+export type DetailTexts = {
   state: string
   versions: string
   changes: string
@@ -58,7 +58,7 @@ const many = (count: number, one: string, more: string): string => `${count} ${c
 
 const gateways = (count: number | undefined): string => (count === undefined ? 'all gateways' : many(count, 'gateway', 'gateways'))
 
-const english: DetailWords = {
+const english: DetailTexts = {
   state: 'State',
   versions: 'Versions',
   changes: 'Last changes',
@@ -122,7 +122,7 @@ const english: DetailWords = {
 
 const aufGateways = (count: number | undefined): string => (count === undefined ? 'allen Gateways' : many(count, 'Gateway', 'Gateways'))
 
-const german: DetailWords = {
+const german: DetailTexts = {
   state: 'Zustand',
   versions: 'Versionen',
   changes: 'Letzte Änderungen',
@@ -187,6 +187,6 @@ const german: DetailWords = {
 }
 
 /** The texts of the pages of a GatewaySync, a commit or a gateway. */
-export function detailWordsIn(language: Language): DetailWords {
+export function detailTextsIn(language: Language): DetailTexts {
   return language === 'de' ? german : english
 }

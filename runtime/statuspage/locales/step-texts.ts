@@ -6,7 +6,7 @@ import { shortCommit } from '../../api/values.ts'
 import type { ActionName } from '../actions/action.ts'
 import type { Language } from './texts.ts'
 
-export type StepWords = {
+export type StepTexts = {
   sentence(step: Step): string
   /** The reader sees the button `label` on this page. */
   byButton(label: string): string
@@ -122,18 +122,18 @@ function german(step: Step): string {
   }
 }
 
-const inEnglish: StepWords = {
+const inEnglish: StepTexts = {
   sentence: english,
   byButton: (label) => `Click “${label}”.`,
   byOthers: 'Users who may change this GatewaySync can do this.',
 }
 
-const inGerman: StepWords = {
+const inGerman: StepTexts = {
   sentence: german,
   byButton: (label) => `Verwenden Sie die Schaltfläche „${label}“.`,
   byOthers: 'Das können Benutzer, die diesen GatewaySync ändern dürfen.',
 }
 
-export function stepWordsIn(language: Language): StepWords {
+export function stepTextsIn(language: Language): StepTexts {
   return language === 'de' ? inGerman : inEnglish
 }

@@ -242,7 +242,7 @@ const german: Texts = {
 }
 
 /** Selects the language from `Accept-Language`; English if no supported language is listed. */
-export function wordsFor(acceptLanguage: string | undefined): Texts {
+export function acceptedTexts(acceptLanguage: string | undefined): Texts {
   const named = (acceptLanguage ?? '').split(',').map((part) => {
     const [tag = '', ...parameters] = part.trim().toLowerCase().split(';')
     const quality = parameters.map((one) => /^\s*q=([0-9.]+)\s*$/.exec(one)?.[1]).find((one) => one !== undefined)

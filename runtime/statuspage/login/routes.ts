@@ -6,7 +6,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import type { Clock } from '../../platform/clock.ts'
-import { actionWordsIn, type LoginProblem, loginWordsIn } from '../locales/action-texts.ts'
+import { actionTextsIn, type LoginProblem, loginTextsIn } from '../locales/action-texts.ts'
 import { isOurs } from '../routes/action-routes.ts'
 import { frame } from '../views/page.ts'
 import type { Env, PagesOf, People, Person } from '../views/people.ts'
@@ -94,37 +94,37 @@ async function logOut({ provider }: LoginDeps, context: Context<Env>, pages: Pag
 
 async function problemPage(
   context: Context<Env>,
-  { contextOf, wordsOf }: PagesOf,
+  { contextOf, textsFor }: PagesOf,
   why: LoginProblem,
   status: 400 | 403 | 503,
   detail?: string,
 ): Promise<Response> {
-  const own = contextOf(wordsOf(context))
-  const words = loginWordsIn(own.words.language)
+  const own = contextOf(textsFor(context))
+  const texts = loginTextsIn(own.texts.language)
   const body = html`<main>
     <section class="card narrow">
-      <p>${words.problems[why]}</p>
+      <p>${texts.problems[why]}</p>
       ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
-      <p><a class="button primary" href="${loginPath}">${words.again}</a></p>
+      <p><a class="button primary" href="${loginPath}">${texts.again}</a></p>
     </section>
   </main>`
-  return context.html(await frame(words.title, body, { ...own, account: undefined, isStill: true }), status)
+  return context.html(await frame(texts.title, body, { ...own, account: undefined, isStill: true }), status)
 }
 
 /** `elsewhere`: the page that ends the session at the provider, if it has one. */
-async function loggedOutPage(context: Context<Env>, { contextOf, wordsOf }: PagesOf, elsewhere: string | undefined): Promise<Response> {
-  const own = contextOf(wordsOf(context))
-  const words = actionWordsIn(own.words.language)
+async function loggedOutPage(context: Context<Env>, { contextOf, textsFor }: PagesOf, elsewhere: string | undefined): Promise<Response> {
+  const own = contextOf(textsFor(context))
+  const texts = actionTextsIn(own.texts.language)
   const body = html`<main>
     <section class="card narrow">
-      <p>${words.loggedOut}</p>
+      <p>${texts.loggedOut}</p>
       <p>
-        <a class="button primary" href="${loginPath}">${words.logIn}</a>
-        ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${words.alsoThere}</a>`}
+        <a class="button primary" href="${loginPath}">${texts.logIn}</a>
+        ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${texts.alsoThere}</a>`}
       </p>
     </section>
   </main>`
-  return context.html(await frame(own.words.title, body, { ...own, account: undefined, isStill: true }))
+  return context.html(await frame(own.texts.title, body, { ...own, account: undefined, isStill: true }))
 }
 
 type Logged = { person: Person } | { why: LoginProblem; detail?: string }

@@ -10,12 +10,12 @@ import type { FleetFacts, SyncFacts } from '../../fleet/facts.ts'
 import { readBody } from '../../http/body.ts'
 import { headersOf } from '../../http/client-address.ts'
 import { isCommitHash } from '../../api/values.ts'
-import { type Commits, rollbackPair, wordsOf as commitWords } from '../views/commits.ts'
+import { type Commits, rollbackPair, readSummaries } from '../views/commits.ts'
 import { frame, type Html, type PageContext } from '../views/page.ts'
 import type { Doing, Env, PagesOf, Person, SyncKey } from '../views/people.ts'
 import { type Action, changeOf, parseAction } from '../actions/action.ts'
 import { confirmBody, refusalBody } from '../views/action-pages.ts'
-import { type ActionWords, actionWordsIn, labelOf } from '../locales/action-texts.ts'
+import { type ActionTexts, actionTextsIn, labelOf } from '../locales/action-texts.ts'
 import { type Form, formCookie, formCookiePattern, formToken, isFormToken } from './form-token.ts'
 
 type Deps = PagesOf & {
@@ -38,7 +38,7 @@ export function hasJustActed(context: Context): boolean {
 /** Maximum size of a form; ours have some hundred bytes. */
 const maxFormBytes = 4 * 1024
 
-type Refusal = keyof ActionWords['refused']
+type Refusal = keyof ActionTexts['refused']
 const statusOf = { right: 403, origin: 403, form: 403, rate: 429, state: 409, away: 503, large: 413 } as const satisfies Record<
   Refusal,
   number
@@ -51,13 +51,13 @@ const refusalOf: Partial<Record<Reason, Refusal>> = {
   NotFound: 'state',
 }
 
-type Asked = { person: Person; sync: SyncFacts; action: Action; words: ActionWords; page: PageContext }
+type Asked = { person: Person; sync: SyncFacts; action: Action; texts: ActionTexts; page: PageContext }
 
 /** The commits before and after a rollback; undefined if the action does not go back to a commit. */
 async function rollbackCommits({ sync, action: { name, of }, page }: Asked, commits: Commits | undefined): Promise<Html | undefined> {
   if (name !== 'rollback' || !isCommitHash(of)) return undefined
   const { history = [], published } = sync.status
-  return rollbackPair(of, sync.status, { words: await commitWords(commits, sync, [of, published?.commit]), history }, page)
+  return rollbackPair(of, sync.status, { summaries: await readSummaries(commits, sync, [of, published?.commit]), history }, page)
 }
 
 const path = '/gatewaysyncs/:namespace/:name/actions/:action'
@@ -78,7 +78,7 @@ export function addActions(app: Hono<Env>, deps: Deps): void {
 
 /** Undefined if the action does not exist or the user cannot see the GatewaySync; a refusal while permissions cannot be read. */
 async function askedBy(
-  { facts, sees, contextOf, wordsOf }: Deps,
+  { facts, sees, contextOf, textsFor }: Deps,
   context: Context<Env, typeof path>,
 ): Promise<Asked | Response | undefined> {
   const { namespace, name, action: named } = context.req.param()
@@ -87,8 +87,8 @@ async function askedBy(
   const sync = facts().syncs.find((one) => one.namespace === namespace && one.name === name)
   // Checks existence first, so that requests with invented names cause no permission checks.
   if (person === undefined || action === undefined || sync === undefined) return undefined
-  const words = wordsOf(context)
-  const asked = { person, sync, action, words: actionWordsIn(words.language), page: { ...contextOf(words), isStill: true } }
+  const texts = textsFor(context)
+  const asked = { person, sync, action, texts: actionTextsIn(texts.language), page: { ...contextOf(texts), isStill: true } }
   try {
     return (await sees(person, [namespace])).has(namespace) ? asked : undefined
   } catch {
@@ -97,7 +97,7 @@ async function askedBy(
 }
 
 async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env>, asked: Asked): Promise<Response> {
-  const { person, sync, action, words, page } = asked
+  const { person, sync, action, texts, page } = asked
   try {
     if (!(await doing.may(person, sync))) throw new Fault('Forbidden', 'no permission to patch')
     changeOf(action, sync, { by: '', at: '', id: '' })
@@ -108,8 +108,8 @@ async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env
   if (keys.length === 0) return await refuse(context, asked, 'away')
   const token = formToken(keys, formOf(browserOf(context, clock), asked), clock.now())
   const about = await rollbackCommits(asked, commits)
-  const body = confirmBody(sync, action, { token, person: person.name, words, all: page.words.allGatewaySyncs, about })
-  return context.html(await frame(labelOf(action, words), body, page))
+  const body = confirmBody(sync, action, { token, person: person.name, texts, all: page.texts.allGatewaySyncs, about })
+  return context.html(await frame(labelOf(action, texts), body, page))
 }
 
 async function act({ doing, clock }: Deps, context: Context<Env>, asked: Asked): Promise<Response> {
@@ -137,9 +137,9 @@ async function impossible(context: Context<Env>, asked: Asked, error: unknown): 
   return await refuse(context, asked, why, why === 'state' ? message : undefined)
 }
 
-async function refuse(context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> {
+async function refuse(context: Context<Env>, { sync, texts, page }: Asked, why: Refusal, detail?: string): Promise<Response> {
   deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
-  const body = refusalBody(sync, words.refused[why], detail, words)
+  const body = refusalBody(sync, texts.refused[why], detail, texts)
   return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
 }
 

@@ -11,7 +11,7 @@ import type { SyncReportStatus } from '../../api/schema/report.ts'
 import { type Action, offeredActions } from '../actions/action.ts'
 import { hasJustActed } from './action-routes.ts'
 import { commitPage } from '../views/commit-page.ts'
-import { type Commits, wordsOf } from '../views/commits.ts'
+import { type Commits, readSummaries } from '../views/commits.ts'
 import { gatewayPage } from '../views/gateway-page.ts'
 import { messagePage, type PageContext } from '../views/page.ts'
 import type { Env, SyncKey } from '../views/people.ts'
@@ -57,7 +57,7 @@ function addSyncPage(app: Hono<Env>, { answer, facts, mayAct, commits }: SyncPag
         const detail = syncDetail(facts(), sync, own.now)
         const offered = acts ? offeredBy(facts(), sync, detail.localChanges.length > 0) : []
         const named = [sync.desired.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
-        return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, { ...own, isDone })
+        return await syncPage({ sync, detail, commits: await readSummaries(commits, sync, named), page, offered }, { ...own, isDone })
       })
     })
   })
@@ -76,8 +76,11 @@ function addCommitPage(app: Hono<Env>, deps: SyncPageDeps): void {
       return htmlOf(async () => {
         const offered = acts ? offeredBy(facts(), sync) : []
         const back = offered.find(({ name, of }) => name === 'rollback' && of === commit)
-        const [words, changes] = await Promise.all([wordsOf(commits, sync, [commit]), changesOf(deps, sync, { ...entry, commit })])
-        return await commitPage({ sync, entry: { ...entry, commit }, words: words.get(commit), changes, hidesLines, back }, own)
+        const [summaries, changes] = await Promise.all([
+          readSummaries(commits, sync, [commit]),
+          changesOf(deps, sync, { ...entry, commit }),
+        ])
+        return await commitPage({ sync, entry: { ...entry, commit }, summary: summaries.get(commit), changes, hidesLines, back }, own)
       })
     })
   })
@@ -102,7 +105,7 @@ function addGatewayPage(app: Hono<Env>, { answer, facts, report, hidesLines, sig
 }
 
 function notFound(own: PageContext): LazyResponse {
-  return htmlOf(() => messagePage(own.words.notFound, own), 404)
+  return htmlOf(() => messagePage(own.texts.notFound, own), 404)
 }
 
 function offeredBy({ syncs }: FleetFacts, { namespace, name, gateways }: SyncView, hasLocalChanges = false): Action[] {

@@ -6,7 +6,7 @@ import { isCommitHash } from '../../api/values.ts'
 import type { SyncKey } from './people.ts'
 import type { Html } from './page.ts'
 import type { Action } from '../actions/action.ts'
-import { type ActionWords, labelOf } from '../locales/action-texts.ts'
+import { type ActionTexts, labelOf } from '../locales/action-texts.ts'
 
 /** The path of the confirmation page and of its form. */
 export function actionPath(sync: SyncKey, { name: action, of }: Action): string {
@@ -15,22 +15,22 @@ export function actionPath(sync: SyncKey, { name: action, of }: Action): string 
 }
 
 /** Links to the confirmation page; the action is not performed without confirmation. */
-export function actionLink(sync: SyncKey, action: Action, words: ActionWords): Html {
-  return html`<a class="button" href="${actionPath(sync, action)}">${labelOf(action, words)}</a>`
+export function actionLink(sync: SyncKey, action: Action, texts: ActionTexts): Html {
+  return html`<a class="button" href="${actionPath(sync, action)}">${labelOf(action, texts)}</a>`
 }
 
 /** `about`: descriptions of the commits to go back to, because users do not recognize hashes. These actions form a separate list. */
-export function actionLinks(sync: SyncKey, actions: readonly Action[], words: ActionWords, about: (commit: string) => Html): Html {
-  const link = (action: Action): Html => actionLink(sync, action, words)
+export function actionLinks(sync: SyncKey, actions: readonly Action[], texts: ActionTexts, about: (commit: string) => Html): Html {
+  const link = (action: Action): Html => actionLink(sync, action, texts)
   const usual = actions.filter(({ name }) => name !== 'rollback')
   const back = actions.filter(({ name }) => name === 'rollback')
-  return html`<nav class="actions" aria-label="${words.actions}">
+  return html`<nav class="actions" aria-label="${texts.actions}">
     ${usual.map(link)}
     ${
       back.length === 0
         ? ''
         : html`<details>
-            <summary>${words.goBack}</summary>
+            <summary>${texts.goBack}</summary>
             <ul>
               ${back.map((action) => html`<li>${link(action)} ${isCommitHash(action.of) ? about(action.of) : ''}</li>`)}
             </ul>
@@ -43,31 +43,31 @@ export function actionLinks(sync: SyncKey, actions: readonly Action[], words: Ac
 export function confirmBody(
   sync: SyncKey,
   action: Action,
-  { token, person, words, all, about }: { token: string; person: string; words: ActionWords; all: string; about: Html | undefined },
+  { token, person, texts, all, about }: { token: string; person: string; texts: ActionTexts; all: string; about: Html | undefined },
 ): Html {
   return html`<main>
     ${crumbs(sync, all)}
     <section class="card narrow">
       <h2>${sync.namespace}/${sync.name}</h2>
-      <p>${words.texts[action.name].means(action.of)}</p>
+      <p>${texts.byAction[action.name].means(action.of)}</p>
       ${about ?? ''}
-      <p class="quiet">${words.asWhom(person)}</p>
+      <p class="quiet">${texts.asWhom(person)}</p>
       <form method="post" action="${actionPath(sync, action)}">
         <input type="hidden" name="token" value="${token}" />
-        <button class="primary">${labelOf(action, words)}</button>
-        <a class="button" href="${placeOf(sync)}">${words.cancel}</a>
+        <button class="primary">${labelOf(action, texts)}</button>
+        <a class="button" href="${placeOf(sync)}">${texts.cancel}</a>
       </form>
     </section>
   </main>`
 }
 
 /** Why the action was not performed, with a link back. */
-export function refusalBody(sync: SyncKey, sentence: string, detail: string | undefined, words: ActionWords): Html {
+export function refusalBody(sync: SyncKey, sentence: string, detail: string | undefined, texts: ActionTexts): Html {
   return html`<main>
     <section class="card narrow">
       <p>${sentence}</p>
       ${detail === undefined ? '' : html`<p class="quiet">${detail}</p>`}
-      <p><a class="button" href="${placeOf(sync)}">${words.again}</a></p>
+      <p><a class="button" href="${placeOf(sync)}">${texts.again}</a></p>
     </section>
   </main>`
 }

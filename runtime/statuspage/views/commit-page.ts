@@ -9,9 +9,9 @@ import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { FileDiff } from '../../sync/plan/preview.ts'
 import type { Action } from '../actions/action.ts'
 import { actionLink } from './action-pages.ts'
-import { actionWordsIn } from '../locales/action-texts.ts'
+import { actionTextsIn } from '../locales/action-texts.ts'
 import type { CommitChanges } from './commits.ts'
-import { type DetailWords, detailWordsIn } from '../locales/detail-texts.ts'
+import { type DetailTexts, detailTextsIn } from '../locales/detail-texts.ts'
 import { frame, type Html, linkOf, type PageContext, part, translated, symbols } from './page.ts'
 import { asOf, joined, timed } from './times.ts'
 
@@ -22,7 +22,7 @@ const openFiles = 8
 export type CommitPage = {
   sync: SyncView
   entry: ChangeEntry & { commit: string }
-  words: CommitSummary | undefined
+  summary: CommitSummary | undefined
   changes: CommitChanges | { failed: string } | undefined
   hidesLines: boolean
   /** The action to go back to this commit, if it applies and the user may perform it. */
@@ -30,33 +30,33 @@ export type CommitPage = {
 }
 
 /** The complete document, in the language of `context`. */
-export function commitPage({ sync, entry, words: known, changes, hidesLines, back }: CommitPage, context: PageContext): Html {
-  const { words, now } = context
-  const own = detailWordsIn(words.language)
+export function commitPage({ sync, entry, summary: known, changes, hidesLines, back }: CommitPage, context: PageContext): Html {
+  const { texts, now } = context
+  const own = detailTextsIn(texts.language)
   const { commit, before, outcome, level, at, ref, message } = entry
   const body = html`<main>
     <div class="place">
-      <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
-      ${asOf(now, words.stateOf)}
+      <nav><a href="/">${texts.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+      ${asOf(now, texts.stateOf)}
     </div>
     <section class="card">
       <p><strong>${known?.subject ?? ''}</strong> <span class="quiet">${known?.author ?? ''}</span></p>
       <p>
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
-        <span class="quiet">${joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')}</span>
+        <span class="quiet">${joined([shortHashes(ref), timed(at, now, texts.publishedAgo)], ', ')}</span>
       </p>
-      ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
+      ${message === undefined ? '' : html`<p>${translated(shortHashes(message), texts)}</p>`}
       <p><code>${commit}</code></p>
-      ${back === undefined ? '' : html`<p>${actionLink(sync, back, actionWordsIn(words.language))}</p>`}
+      ${back === undefined ? '' : html`<p>${actionLink(sync, back, actionTextsIn(texts.language))}</p>`}
     </section>
     ${part(own.commitChanged, changesOf(changes, { before, hidesLines, link: linkOf(sync) }, own))}
   </main>`
-  return frame(`${words.commit} ${shortCommit(commit)}`, body, context)
+  return frame(`${texts.commit} ${shortCommit(commit)}`, body, context)
 }
 
 type Choices = { before: string | undefined; hidesLines: boolean; link: string }
 
-function changesOf(changes: CommitPage['changes'], { before, hidesLines, link }: Choices, own: DetailWords): Html {
+function changesOf(changes: CommitPage['changes'], { before, hidesLines, link }: Choices, own: DetailTexts): Html {
   if (changes === undefined || before === undefined) return html`<p>${own.nothingBefore}</p>`
   if ('failed' in changes) return html`<p>${own.cannotRead(changes.failed)}</p>`
   const { total, files } = changes
@@ -74,7 +74,7 @@ function changesOf(changes: CommitPage['changes'], { before, hidesLines, link }:
 
 const marks = { add: '+', change: '~', remove: '−' } as const
 
-function fileOf({ op, path, diff }: FileDiff, { isOpen, hidesLines }: { isOpen: boolean; hidesLines: boolean }, own: DetailWords): Html {
+function fileOf({ op, path, diff }: FileDiff, { isOpen, hidesLines }: { isOpen: boolean; hidesLines: boolean }, own: DetailTexts): Html {
   const name = html`<span class="op ${op}">${marks[op]} ${own.ops[op]}</span> <code>${path}</code>`
   if (hidesLines) return name
   if (diff === undefined) return html`${name} <span class="quiet">${own.notShown}</span>`

@@ -16,27 +16,27 @@ export type CommitChanges = { total: number; files: FileDiff[] }
 
 export type Commits = {
   /** Undefined if it cannot be read, or the GatewaySync does not exist. Rejects only with the signal's reason. */
-  words(sync: SyncKey, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
+  summary(sync: SyncKey, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
   /** `pair`: commits of the GatewaySync's history. Throws Faults. */
   changes(sync: SyncKey, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
 }
 
 /** Deadline after which a page omits commit descriptions. */
-const wordsMs = 1_500
+const summaryTimeoutMs = 1_500
 
 /** The descriptions of those commits that can be read in time, by hash. Never rejects. */
-export async function wordsOf(
+export async function readSummaries(
   commits: Commits | undefined,
   sync: SyncKey,
   hashes: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, CommitSummary>> {
   const found = new Map<string, CommitSummary>()
   if (commits === undefined) return found
-  const limit = deadline(wordsMs)
+  const limit = deadline(summaryTimeoutMs)
   await Promise.allSettled(
     [...new Set(hashes.flatMap((hash) => hash ?? []))].map(async (hash) => {
-      const words = await commits.words(sync, hash, limit)
-      if (words !== undefined) found.set(hash, words)
+      const summary = await commits.summary(sync, hash, limit)
+      if (summary !== undefined) found.set(hash, summary)
     }),
   )
   return found
@@ -44,23 +44,23 @@ export async function wordsOf(
 
 /** Commit descriptions from the git host, and the history of the GatewaySync. */
 type DescribedCommits = {
-  words: ReadonlyMap<string, CommitSummary>
+  summaries: ReadonlyMap<string, CommitSummary>
   history: readonly { commit?: string | undefined; at: string; outcome: string }[]
 }
 
 /** Empty if nothing is known of the commit. */
-export function aboutCommit(commit: string, { words: known, history }: DescribedCommits, { words, now }: PageContext): Html {
+export function aboutCommit(commit: string, { summaries: known, history }: DescribedCommits, { texts, now }: PageContext): Html {
   const { subject, author } = known.get(commit) ?? {}
   const published = history.find((entry) => entry.commit === commit && entry.outcome === 'Published')
-  const facts = joined([author, timed(published?.at, now, words.publishedAgo)], ' · ')
+  const facts = joined([author, timed(published?.at, now, texts.publishedAgo)], ' · ')
   return html`${subject ?? ''} <span class="quiet">${facts}</span>`
 }
 
 /** The commits to show before a rollback: the target, and the published one. */
 export function rollbackPair(of: string, status: GatewaySyncStatus, known: DescribedCommits, context: PageContext): Html {
-  const { words } = context
+  const { texts } = context
   const row = (name: string, commit: string): Html =>
     html`<dt>${name}</dt>
       <dd><code title="${commit}">${shortCommit(commit)}</code> ${aboutCommit(commit, known, context)}</dd>`
-  return html`<dl>${row(words.commit, of)} ${status.published === undefined ? '' : row(words.published, status.published.commit)}</dl>`
+  return html`<dl>${row(texts.commit, of)} ${status.published === undefined ? '' : row(texts.published, status.published.commit)}</dl>`
 }

@@ -9,7 +9,7 @@ import type { GatewayState } from '../../reconcile/decide/gateways.ts'
 import type { ReportDetails } from '../../reconcile/decide/report-details.ts'
 import type { SyncReportStatus } from '../../api/schema/report.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
-import { type DetailWords, detailWordsIn } from '../locales/detail-texts.ts'
+import { type DetailTexts, detailTextsIn } from '../locales/detail-texts.ts'
 import { findingsList } from './findings-part.ts'
 import { frame, type Html, linkOf, type PageContext, part, translated, stepsPart, symbols } from './page.ts'
 import { meaningIn } from '../locales/reason-texts.ts'
@@ -38,8 +38,8 @@ const stateOfPhase: Readonly<Record<SyncReportStatus['phase'], GatewayState>> = 
 
 /** The complete document, in the language of `context`. */
 export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: GatewayPage, context: PageContext): Html {
-  const { words } = context
-  const own = detailWordsIn(words.language)
+  const { texts } = context
+  const own = detailTextsIn(texts.language)
   const { findings = [], scan, designers = kept?.designers ?? [], dryRun } = report ?? {}
   const history = report?.history ?? kept?.history ?? []
   const list = (title: string, items: readonly (string | Html)[]): Html =>
@@ -54,25 +54,25 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
   const drift = report?.drift ?? kept?.drift
   const body = html`<main>
     <div class="place">
-      <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
-      ${asOf(context.now, words.stateOf)}
+      <nav><a href="/">${texts.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+      ${asOf(context.now, texts.stateOf)}
     </div>
     ${report === undefined ? html`<p class="quiet">${own.inPart}</p>` : ''}
     <div class="parts">
       ${part(own.state, stateOf(gateway, context))} ${part(own.gateway, factsOf(gateway, report, context))}
       ${list(
         own.complaints,
-        (scan?.problems ?? []).map((problem) => translated(problem, words)),
+        (scan?.problems ?? []).map((problem) => translated(problem, texts)),
       )}
       ${
         report === undefined
           ? list(
-              words.findings,
-              gateway.remarks.map((remark) => translated(shortHashes(remark), words)),
+              texts.findings,
+              gateway.remarks.map((remark) => translated(shortHashes(remark), texts)),
             )
           : findings.length === 0
             ? ''
-            : part(words.findings, findingsList(findings, words))
+            : part(texts.findings, findingsList(findings, texts))
       }
       ${drift === undefined || drift.count === 0 ? '' : part(own.localChanges, driftOf(drift, local, own))}
       ${list(own.designers, designers)} ${history.length === 0 ? '' : part(own.lastSyncs, historyOf(sync, history, context))}
@@ -83,30 +83,30 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
 }
 
 function stateOf({ level, state, reason, message, steps }: GatewayView, context: PageContext): Html {
-  const { words } = context
-  const meaning = meaningIn(words.language, reason)
+  const { texts } = context
+  const meaning = meaningIn(texts.language, reason)
   // Steps for changed files are shown below.
   const others = steps.filter(({ kind }) => kind !== 'lookAtChanges')
-  return html`<p><span class="light ${level}">${symbols[level]} ${words.states[state]}</span> <span class="quiet">${reason ?? ''}</span></p>
-    ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
+  return html`<p><span class="light ${level}">${symbols[level]} ${texts.states[state]}</span> <span class="quiet">${reason ?? ''}</span></p>
+    ${message === undefined ? '' : html`<p>${translated(shortHashes(message), texts)}</p>`}
     ${meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`} ${stepsPart(others, undefined, context)}`
 }
 
-function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { words, now }: PageContext): Html {
-  const own = detailWordsIn(words.language)
+function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { texts, now }: PageContext): Html {
+  const own = detailTextsIn(texts.language)
   const { pod, commit, mode, profile, since, finishedAt, agentVersion } = gateway
-  const when = (at: string | undefined): Html | undefined => timed(at, now, words.publishedAgo)
+  const when = (at: string | undefined): Html | undefined => timed(at, now, texts.publishedAgo)
   const { files, scan, projects = [] } = report ?? {}
   const rows: [string, string | Html | undefined][] = [
     [
-      words.commit,
+      texts.commit,
       commit === undefined
         ? undefined
-        : html`<code title="${commit}">${shortCommit(commit)}</code> ${joined([report?.ref, timed(since, now, words.runningFor)], ', ')}`,
+        : html`<code title="${commit}">${shortCommit(commit)}</code> ${joined([report?.ref, timed(since, now, texts.runningFor)], ', ')}`,
     ],
-    [words.mode, mode === undefined || mode === '' ? words.noMode : mode],
-    [words.profile, profile],
-    [words.pod, pod],
+    [texts.mode, mode === undefined || mode === '' ? texts.noMode : mode],
+    [texts.profile, profile],
+    [texts.pod, pod],
     [own.lastSync, when(finishedAt)],
     [own.files, files === undefined ? undefined : own.fileCounts(files.added, files.changed, files.removed, files.unchanged)],
     [own.scanned, when(scan?.finishedAt)],
@@ -123,22 +123,22 @@ function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { w
   </dl>`
 }
 
-function driftOf({ count, paths }: NonNullable<SyncReportStatus['drift']>, local: LocalChanges | undefined, own: DetailWords): Html {
+function driftOf({ count, paths }: NonNullable<SyncReportStatus['drift']>, local: LocalChanges | undefined, own: DetailTexts): Html {
   return html`<p>${own.localFiles(count)}. <span class="quiet">${own.becomes[local?.policy ?? 'unknown']}</span></p>
     <ul class="entries">
       ${paths.map((path) => html`<li><code>${path}</code></li>`)} ${count > paths.length ? html`<li>…</li>` : ''}
     </ul>`
 }
 
-function historyOf(sync: SyncView, history: NonNullable<SyncReportStatus['history']>, { words, now }: PageContext): Html {
+function historyOf(sync: SyncView, history: NonNullable<SyncReportStatus['history']>, { texts, now }: PageContext): Html {
   return html`<ol class="entries">
     ${history.map(({ commit, phase, reason, finishedAt }) => {
       const state = stateOfPhase[phase]
       const level = levelOfState[state]
       return html`<li>
-        <span class="light ${level}">${symbols[level]} ${words.states[state]}</span>
+        <span class="light ${level}">${symbols[level]} ${texts.states[state]}</span>
         <a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>
-        <span class="quiet">${joined([timed(finishedAt, now, words.publishedAgo), reason], ' · ')}</span>
+        <span class="quiet">${joined([timed(finishedAt, now, texts.publishedAgo), reason], ' · ')}</span>
       </li>`
     })}
   </ol>`
@@ -147,7 +147,7 @@ function historyOf(sync: SyncView, history: NonNullable<SyncReportStatus['histor
 function dryRunOf(
   { added, changed, removed, paths, diff }: NonNullable<SyncReportStatus['dryRun']>,
   hidesLines: boolean,
-  own: DetailWords,
+  own: DetailTexts,
 ): Html {
   return html`<p>
       ${[

@@ -10,11 +10,11 @@ import type { Step } from '../../fleet/steps.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import type { Action } from '../actions/action.ts'
 import { icon, script, style } from '../client/assets.ts'
-import { actionWordsIn, labelOf } from '../locales/action-texts.ts'
-import { detailWordsIn } from '../locales/detail-texts.ts'
+import { actionTextsIn, labelOf } from '../locales/action-texts.ts'
+import { detailTextsIn } from '../locales/detail-texts.ts'
 import { meaningIn } from '../locales/reason-texts.ts'
 import { queryOf, select, selectClusters, type Selected, type Selection } from './selection.ts'
-import { actionOfStep, stepWordsIn } from '../locales/step-texts.ts'
+import { actionOfStep, stepTextsIn } from '../locales/step-texts.ts'
 import { asOf, joined, timed } from './times.ts'
 import type { Language, Texts } from '../locales/texts.ts'
 
@@ -27,7 +27,7 @@ export type Html = ReturnType<typeof html>
  * an account.
  */
 export type PageContext = {
-  words: Texts
+  texts: Texts
   now: Temporal.Instant
   isOpen: boolean
   account?: string | undefined
@@ -48,31 +48,31 @@ const maxTileCharacters = 200
 
 /** Renders the tiles of all selected gateways, by GatewaySync. */
 export function overviewPage(view: FleetView, selection: Selection, context: PageContext): Html {
-  const { words, now } = context
+  const { texts, now } = context
   const selected = select(view, selection)
   const clusters = selection.page > 1 ? [] : selectClusters(view.clusters ?? [], selection)
-  const body = html`${searchForm(selection, words)}
+  const body = html`${searchForm(selection, texts)}
     <main>
       <p>
-        ${light(view.level, words)} ${view.seesNothing === true ? words.seesNothing : words.summary(fleetCounts(view.syncs))}
-        ${asOf(now, words.stateOf)}
+        ${light(view.level, texts)} ${view.seesNothing === true ? texts.seesNothing : texts.summary(fleetCounts(view.syncs))}
+        ${asOf(now, texts.stateOf)}
       </p>
-      ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${translated(note, words)}</p>`)}
+      ${warningsOf(view, texts)} ${view.notes.map((note) => html`<p class="quiet">${translated(note, texts)}</p>`)}
       ${selected.shown.map(
         ({ sync, gateways }) =>
           html`<section class="card">
-            ${headOf(sync, words)}
+            ${headOf(sync, texts)}
             <p>
               ${published(sync, context)}
-              ${sync.counts === undefined ? '' : html`<span class="quiet">${words.upToDate(sync.upToDate, sync.counts.total)}</span>`}
+              ${sync.counts === undefined ? '' : html`<span class="quiet">${texts.upToDate(sync.upToDate, sync.counts.total)}</span>`}
             </p>
-            ${sync.level === 'ok' ? '' : html`<p>${translated(shortHashes(sync.message), words)}</p>`} ${tiles(sync, gateways, words, now)}
+            ${sync.level === 'ok' ? '' : html`<p>${translated(shortHashes(sync.message), texts)}</p>`} ${tiles(sync, gateways, texts, now)}
           </section>`,
       )}
-      ${selected.shown.length + clusters.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
-      ${[...clusters.map((cluster) => clusterPart(cluster, context)), pagesOf(selected, (page) => `/${queryOf(selection, page)}`, words)]}
+      ${selected.shown.length + clusters.length === 0 && view.syncs.length > 0 ? html`<p>${texts.nothingFound}</p>` : ''}
+      ${[...clusters.map((cluster) => clusterPart(cluster, context)), pagesOf(selected, (page) => `/${queryOf(selection, page)}`, texts)]}
     </main>`
-  return frame(words.title, body, context)
+  return frame(texts.title, body, context)
 }
 
 /** Maximum number of GatewaySyncs of one other cluster, those with problems first; its own page and the data have all. */
@@ -80,43 +80,43 @@ const maxClusterSyncs = 50
 
 /** The fleet of another cluster, without links and buttons: only its own page has them. */
 function clusterPart({ name, url, level, syncs, truncated, seenAt, failure }: ClusterView, context: PageContext): Html {
-  const { words, now } = context
+  const { texts, now } = context
   const shown = syncs.slice(0, maxClusterSyncs)
-  const seen = timed(seenAt, now, words.lastSeen)
+  const seen = timed(seenAt, now, texts.lastSeen)
   return html`<section class="card">
     <header>
-      <h2>${words.cluster(name)}</h2>
-      ${light(level, words)}
-      <span class="quiet">${seenAt === undefined ? words.notReadYet : words.summary(fleetCounts(syncs))}</span>
-      ${url === undefined ? '' : html`<a href="${url}" rel="noreferrer">${words.ownPage}</a>`}
+      <h2>${texts.cluster(name)}</h2>
+      ${light(level, texts)}
+      <span class="quiet">${seenAt === undefined ? texts.notReadYet : texts.summary(fleetCounts(syncs))}</span>
+      ${url === undefined ? '' : html`<a href="${url}" rel="noreferrer">${texts.ownPage}</a>`}
     </header>
     ${
       failure === undefined
         ? ''
         : html`<p class="banner error">
-            ${joined([html`${words.unreadable} ${translated(`${failure.message} (${failure.reason})`, words)}`, seen], ' · ')}
+            ${joined([html`${texts.unreadable} ${translated(`${failure.message} (${failure.reason})`, texts)}`, seen], ' · ')}
           </p>`
     }
-    ${truncated ? html`<p class="quiet">${words.clusterCut}</p>` : ''}
+    ${truncated ? html`<p class="quiet">${texts.clusterCut}</p>` : ''}
     <ul class="entries">
       ${shown.map((sync) => clusterRow(sync, context))}
     </ul>
-    ${syncs.length > shown.length ? html`<p class="quiet">${words.more(syncs.length - shown.length)}</p>` : ''}
+    ${syncs.length > shown.length ? html`<p class="quiet">${texts.more(syncs.length - shown.length)}</p>` : ''}
   </section>`
 }
 
 function clusterRow(sync: ClusterSync, context: PageContext): Html {
-  const { words } = context
+  const { texts } = context
   return html`<li>
-    <b>${sync.namespace}/${sync.name}</b> ${light(sync.level, words)} <span class="quiet">${sync.reason}</span>
+    <b>${sync.namespace}/${sync.name}</b> ${light(sync.level, texts)} <span class="quiet">${sync.reason}</span>
     ${published(sync, context)}
-    ${sync.counts === undefined ? '' : html`<span class="quiet">${words.upToDate(sync.upToDate, sync.counts.total)}</span>`}
-    ${sync.level === 'ok' ? '' : html`<br />${translated(sync.message, words)}`}
+    ${sync.counts === undefined ? '' : html`<span class="quiet">${texts.upToDate(sync.upToDate, sync.counts.total)}</span>`}
+    ${sync.level === 'ok' ? '' : html`<br />${translated(sync.message, texts)}`}
   </li>`
 }
 
 function warningsOf({ warnings = [] }: FleetView, { language }: Texts): Html[] {
-  const { warnings: sentences } = detailWordsIn(language)
+  const { warnings: sentences } = detailTextsIn(language)
   return warnings.map((warning) => {
     const until = warning.kind === 'certificate' ? warning.until : ''
     return html`<p class="banner warning">${sentences[warning.kind](until)}</p>`
@@ -134,15 +134,15 @@ export function part(title: string, content: Html): Html {
 /** A page with one message: not found, refused, unavailable. */
 export function messagePage(message: string, context: PageContext): Html {
   const body = html`<main>
-    <p><a href="/">${context.words.allGatewaySyncs}</a></p>
+    <p><a href="/">${context.texts.allGatewaySyncs}</a></p>
   </main>`
   return frame(message, body, context)
 }
 
 /** The document around the content of any page. */
-export function frame(title: string, body: Html, { words, isOpen, account, isStill = false }: PageContext): Html {
+export function frame(title: string, body: Html, { texts, isOpen, account, isStill = false }: PageContext): Html {
   return html`<!doctype html>
-    <html lang="${words.language}">
+    <html lang="${texts.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -155,36 +155,36 @@ export function frame(title: string, body: Html, { words, isOpen, account, isSti
         <header>
           <h1>${title}</h1>
           ${account === undefined ? '' : html`<a href="/account">${account}</a>`}
-          ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''}
+          ${isOpen ? html`<p class="banner open">${texts.noLogin}</p>` : ''}
         </header>
-        ${isStill ? '' : liveness(words)} ${body}
+        ${isStill ? '' : liveness(texts)} ${body}
       </body>
     </html>`
 }
 
 /** What the script shows while the page is not live. The empty link reloads the page, and so leads through the login. */
-function liveness(words: Texts): Html {
+function liveness(texts: Texts): Html {
   return html`<div role="status">
-    <p id="stale" class="banner error" hidden>${words.stale}</p>
-    <p id="out" class="banner error" hidden>${words.signedOut} <a href="">${words.logInAgain}</a></p>
+    <p id="stale" class="banner error" hidden>${texts.stale}</p>
+    <p id="out" class="banner error" hidden>${texts.signedOut} <a href="">${texts.logInAgain}</a></p>
   </div>`
 }
 
-function searchForm({ query, trouble }: Selection, words: Texts): Html {
+function searchForm({ query, trouble }: Selection, texts: Texts): Html {
   return html`<div class="bar">
     <form method="get" action="/" role="search">
       <span class="field">
-        <label for="q">${words.search}</label>
-        <input id="q" name="q" type="search" value="${query}" placeholder="${words.searchHint}" maxlength="200" />
+        <label for="q">${texts.search}</label>
+        <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchHint}" maxlength="200" />
       </span>
       <span class="field">
-        <label for="show">${words.show}</label>
+        <label for="show">${texts.show}</label>
         <select id="show" name="show">
-          <option value="">${words.everything}</option>
-          <option value="trouble" ${trouble ? 'selected' : ''}>${words.onlyTrouble}</option>
+          <option value="">${texts.everything}</option>
+          <option value="trouble" ${trouble ? 'selected' : ''}>${texts.onlyTrouble}</option>
         </select>
       </span>
-      <button>${words.apply}</button>
+      <button>${texts.apply}</button>
     </form>
   </div>`
 }
@@ -199,75 +199,75 @@ export function gatewayLink(sync: SyncView, pod: string): string {
   return `${linkOf(sync)}/gateways/${encodeURIComponent(pod)}`
 }
 
-function headOf(sync: SyncView, words: Texts): Html {
+function headOf(sync: SyncView, texts: Texts): Html {
   return html`<header>
     <h2><a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></h2>
-    ${light(sync.level, words)} <span class="quiet">${sync.reason}</span>
+    ${light(sync.level, texts)} <span class="quiet">${sync.reason}</span>
   </header>`
 }
 
 /** A level as symbol and text, because color alone is not accessible. */
-export function light(level: Level, words: Texts): Html {
-  return html`<span class="light ${level}">${symbols[level]} ${words.levels[level]}</span>`
+export function light(level: Level, texts: Texts): Html {
+  return html`<span class="light ${level}">${symbols[level]} ${texts.levels[level]}</span>`
 }
 
 /** One tile for each gateway, in the given order. */
-export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: Texts, now: Temporal.Instant): Html {
+export function tiles(sync: SyncView, gateways: readonly GatewayView[], texts: Texts, now: Temporal.Instant): Html {
   return html`<ul class="tiles">
-    ${gateways.map((gateway) => tile(sync, gateway, words, now))}
+    ${gateways.map((gateway) => tile(sync, gateway, texts, now))}
   </ul>`
 }
 
-function tile(sync: SyncView, gateway: GatewayView, words: Texts, now: Temporal.Instant): Html {
+function tile(sync: SyncView, gateway: GatewayView, texts: Texts, now: Temporal.Instant): Html {
   const { pod, level, state, mode, commit, since, message, reason, remarks } = gateway
-  const meaning = message === undefined ? meaningIn(words.language, reason) : undefined
+  const meaning = message === undefined ? meaningIn(texts.language, reason) : undefined
   const [step] = gateway.steps
   return html`<li class="tile ${level}">
     <header>
       <b><a href="${gatewayLink(sync, pod)}">${gateway.gateway ?? pod}</a></b>
-      <span class="light">${symbols[level]} ${words.states[state]}</span>
+      <span class="light">${symbols[level]} ${texts.states[state]}</span>
     </header>
     <p class="quiet">
       ${joined(
         [
           gateway.gateway === undefined || gateway.gateway === pod ? undefined : pod,
-          mode === undefined || mode === '' ? words.noMode : mode,
+          mode === undefined || mode === '' ? texts.noMode : mode,
           commit === undefined ? undefined : shortCommit(commit),
-          timed(since, now, words.runningFor),
+          timed(since, now, texts.runningFor),
         ],
         ' · ',
       )}
     </p>
-    ${tileText(meaning, reason === undefined || message === undefined ? remarks : [message, ...remarks], words)}
-    ${step === undefined || step.kind === 'runbook' ? '' : html`<p>${stepWordsIn(words.language).sentence(step)}</p>`}
+    ${tileText(meaning, reason === undefined || message === undefined ? remarks : [message, ...remarks], texts)}
+    ${step === undefined || step.kind === 'runbook' ? '' : html`<p>${stepTextsIn(texts.language).sentence(step)}</p>`}
   </li>`
 }
 
 /** The text of a tile: the meaning of its reason or the first message, cut to keep the page small; the gateway's own page shows all. */
-function tileText(meaning: string | undefined, messages: readonly string[], words: Texts): Html {
+function tileText(meaning: string | undefined, messages: readonly string[], texts: Texts): Html {
   const [first, ...others] = messages
   if (meaning === undefined && first === undefined) return html``
   const text = shortHashes(first ?? '')
-  const shown = meaning ?? translated(text.length > maxTileCharacters ? `${text.slice(0, maxTileCharacters).trimEnd()}…` : text, words)
+  const shown = meaning ?? translated(text.length > maxTileCharacters ? `${text.slice(0, maxTileCharacters).trimEnd()}…` : text, texts)
   const more = meaning === undefined ? others.length : messages.length
-  return html`<p>${shown} ${more === 0 ? '' : html`<span class="quiet">${words.more(more)}</span>`}</p>`
+  return html`<p>${shown} ${more === 0 ? '' : html`<span class="quiet">${texts.more(more)}</span>`}</p>`
 }
 
 /** The published commit, its ref and age in one line. */
-export function published({ published }: Pick<SyncView, 'published'>, { words, now }: PageContext): Html {
-  if (published === undefined) return html`${words.nothingYet}`
+export function published({ published }: Pick<SyncView, 'published'>, { texts, now }: PageContext): Html {
+  if (published === undefined) return html`${texts.nothingYet}`
   const ref = shortHashes(published.ref)
   return html`<code title="${digestIn(published.ref) ?? published.commit}">${shortRevision(published.commit, published.ref)}</code>
-    ${joined([ref, timed(published.at, now, words.publishedAgo)], ', ')}`
+    ${joined([ref, timed(published.at, now, texts.publishedAgo)], ', ')}`
 }
 
 /** Links to the previous and next page; empty if there is only one page. */
-export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Texts): Html {
+export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, texts: Texts): Html {
   if (pages === 1) return html``
-  return html`<nav class="pages" aria-label="${words.pages}">
-    ${page > 1 ? html`<a rel="prev" href="${linkTo(page - 1)}">${words.previous}</a>` : ''}
-    <span class="quiet">${words.page(page, pages)}</span>
-    ${page < pages ? html`<a rel="next" href="${linkTo(page + 1)}">${words.next}</a>` : ''}
+  return html`<nav class="pages" aria-label="${texts.pages}">
+    ${page > 1 ? html`<a rel="prev" href="${linkTo(page - 1)}">${texts.previous}</a>` : ''}
+    <span class="quiet">${texts.page(page, pages)}</span>
+    ${page < pages ? html`<a rel="next" href="${linkTo(page + 1)}">${texts.next}</a>` : ''}
   </nav>`
 }
 
@@ -275,14 +275,14 @@ export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => str
 const maxSteps = 8
 
 /** `offered`: the actions that the reader may perform on this page; undefined if it has no buttons. */
-export function stepsPart(steps: readonly Step[], offered: readonly Action[] | undefined, { words }: PageContext): Html {
+export function stepsPart(steps: readonly Step[], offered: readonly Action[] | undefined, { texts }: PageContext): Html {
   if (steps.length === 0) return html``
-  const { sentence } = stepWordsIn(words.language)
+  const { sentence } = stepTextsIn(texts.language)
   const shown = steps.slice(0, maxSteps)
-  return html`<h3>${words.whatToDo}</h3>
+  return html`<h3>${texts.whatToDo}</h3>
     <ul class="plain">
-      ${shown.map((step) => html`<li>${sentence(step)} ${offered === undefined ? '' : doerOf(step.kind, offered, words.language)}</li>`)}
-      ${steps.length > shown.length ? html`<li class="quiet">${words.more(steps.length - shown.length)}</li>` : ''}
+      ${shown.map((step) => html`<li>${sentence(step)} ${offered === undefined ? '' : doerOf(step.kind, offered, texts.language)}</li>`)}
+      ${steps.length > shown.length ? html`<li class="quiet">${texts.more(steps.length - shown.length)}</li>` : ''}
     </ul>`
 }
 
@@ -290,7 +290,7 @@ export function stepsPart(steps: readonly Step[], offered: readonly Action[] | u
 function doerOf(kind: Step['kind'], offered: readonly Action[], language: Language): string {
   const name = actionOfStep[kind]
   if (name === undefined) return ''
-  const { byButton, byOthers } = stepWordsIn(language)
+  const { byButton, byOthers } = stepTextsIn(language)
   const action = offered.find((one) => one.name === name)
-  return action === undefined ? byOthers : byButton(labelOf(action, actionWordsIn(language)))
+  return action === undefined ? byOthers : byButton(labelOf(action, actionTextsIn(language)))
 }

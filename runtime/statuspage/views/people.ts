@@ -12,7 +12,7 @@ import type { Texts } from '../locales/texts.ts'
 export type Env = { Variables: { person?: Person } }
 
 /** How to render pages for the requesting user. */
-export type PagesOf = { contextOf(words: Texts): PageContext; wordsOf(context: Context): Texts }
+export type PagesOf = { contextOf(texts: Texts): PageContext; textsFor(context: Context): Texts }
 
 /** A user, as Kubernetes identifies it. */
 export type Person = { name: string; groups: readonly string[] }

@@ -18,12 +18,12 @@ const responses = {
 } as const satisfies Record<RefusedFor, { status: number; detail: string }>
 
 /** Responds with a page if a user follows a link, otherwise with problem+json. `reason`: from the table of faults. */
-export async function refuse(context: Context<Env>, why: RefusedFor, { contextOf, wordsOf }: PagesOf, reason?: Reason): Promise<Response> {
+export async function refuse(context: Context<Env>, why: RefusedFor, { contextOf, textsFor }: PagesOf, reason?: Reason): Promise<Response> {
   const { status, detail } = responses[why]
   if (!isNavigation(context)) return problem(context, status, detail, reason)
-  const words = wordsOf(context)
+  const texts = textsFor(context)
   const account = context.get('person') === undefined ? { account: undefined } : {}
-  return context.html(await messagePage(words.refused[why], { ...contextOf(words), ...account, isStill: true }), status)
+  return context.html(await messagePage(texts.refused[why], { ...contextOf(texts), ...account, isStill: true }), status)
 }
 
 /** Whether a user follows a link; a login page would not help the script. */

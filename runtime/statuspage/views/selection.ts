@@ -2,7 +2,7 @@
  * Selects the part of a fleet to show: search words, only problems, and one page of many. Pure.
  */
 import type { ClusterSync, ClusterView, FleetView, GatewayView, SyncView } from '../../fleet/view.ts'
-import { wordsFor } from '../locales/texts.ts'
+import { acceptedTexts } from '../locales/texts.ts'
 
 /** `query`: words that must all occur; `page` counts from 1. */
 export type Selection = { query: string; trouble: boolean; page: number }
@@ -91,7 +91,7 @@ function slice(matching: readonly Shown[], from: number): Shown[] {
 }
 
 /** The names of a state in each language: users search for the text that a tile shows, such as "fehlgeschlagen". */
-const languages = [wordsFor('en'), wordsFor('de')]
+const languages = [acceptedTexts('en'), acceptedTexts('de')]
 
 function textOfClusterSync({ namespace, name, level, reason, published }: ClusterSync): string {
   const shown = languages.map(({ levels }) => levels[level])

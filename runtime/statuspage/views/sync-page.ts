@@ -9,8 +9,8 @@ import { shortCommit, shortHashes } from '../../api/values.ts'
 import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { Action } from '../actions/action.ts'
 import { actionLinks } from './action-pages.ts'
-import { actionWordsIn } from '../locales/action-texts.ts'
-import { type DetailWords, detailWordsIn } from '../locales/detail-texts.ts'
+import { actionTextsIn } from '../locales/action-texts.ts'
+import { type DetailTexts, detailTextsIn } from '../locales/detail-texts.ts'
 import { findingsList } from './findings-part.ts'
 import {
   frame,
@@ -50,92 +50,92 @@ export type SyncPage = {
 
 /** Renders desired and published commit, findings, requests, history, and the gateways, which may take several pages. */
 export function syncPage({ sync, detail, commits, page, offered }: SyncPage, context: PageContext): Html {
-  const { words, now } = context
-  const own = detailWordsIn(words.language)
+  const { texts, now } = context
+  const own = detailTextsIn(texts.language)
   const { findings, rollout } = sync
   const selected = select({ syncs: [sync] }, { query: '', trouble: false, page })
   const gateways = selected.shown.flatMap((shown) => shown.gateways)
   const isNew = shownOnce(sync.message)
-  const about = (commit: string): Html => aboutCommit(commit, { words: commits, history: detail.history }, context)
+  const about = (commit: string): Html => aboutCommit(commit, { summaries: commits, history: detail.history }, context)
   const body = html`<main>
     <div class="place">
-      <nav><a href="/">${words.allGatewaySyncs}</a></nav>
-      ${asOf(now, words.stateOf)}
+      <nav><a href="/">${texts.allGatewaySyncs}</a></nav>
+      ${asOf(now, texts.stateOf)}
     </div>
     ${context.isDone === true ? html`<p class="banner ok" role="status">${own.taken}</p>` : ''}
     ${detail.notices.map((notice) => noticeOf(notice, own))}
     <div class="parts">
       ${part(own.state, stateOf(sync, offered, about, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
-      ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, words))}
+      ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, texts))}
       ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history.slice(0, maxChanges), { commits, isNew }, context))}
-      ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, words)}
-      ${sync.requests.length === 0 ? '' : part(words.requests, requestsOf(sync, isNew, context))}
+      ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, texts)}
+      ${sync.requests.length === 0 ? '' : part(texts.requests, requestsOf(sync, isNew, context))}
       ${detail.localChanges.length === 0 ? '' : part(own.localChanges, localChangesOf(sync, detail.localChanges, own))}
       ${detail.designers.length === 0 ? '' : part(own.designers, designersOf(sync, detail.designers))}
     </div>
     ${part(
-      words.title,
-      html`${gateways.length === 0 ? html`<p>${words.noGateway}</p>` : tiles(sync, gateways, words, now)}
-      ${pagesOf(selected, (number) => `${linkOf(sync)}${number > 1 ? `?page=${number}` : ''}`, words)}`,
+      texts.title,
+      html`${gateways.length === 0 ? html`<p>${texts.noGateway}</p>` : tiles(sync, gateways, texts, now)}
+      ${pagesOf(selected, (number) => `${linkOf(sync)}${number > 1 ? `?page=${number}` : ''}`, texts)}`,
     )}
   </main>`
   return frame(`${sync.namespace}/${sync.name}`, body, context)
 }
 
-function noticeOf({ kind, count }: Notice, own: DetailWords): Html {
+function noticeOf({ kind, count }: Notice, own: DetailTexts): Html {
   return html`<p class="banner warning">${own.notices[kind](count)}</p>`
 }
 
 function stateOf(sync: SyncView, offered: readonly Action[], about: (commit: string) => Html, context: PageContext): Html {
-  const { words } = context
+  const { texts } = context
   const { level, reason, message, ready, steps } = sync
-  const meaning = meaningIn(words.language, reason)
-  return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
-    <p>${translated(shortHashes(message), words)}</p>
+  const meaning = meaningIn(texts.language, reason)
+  return html`<p>${light(level, texts)} <span class="quiet">${reason}</span></p>
+    <p>${translated(shortHashes(message), texts)}</p>
     ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
-    ${offered.length === 0 ? '' : actionLinks(sync, offered, actionWordsIn(words.language), about)} ${stepsPart(steps, offered, context)}`
+    ${offered.length === 0 ? '' : actionLinks(sync, offered, actionTextsIn(texts.language), about)} ${stepsPart(steps, offered, context)}`
 }
 
 function versionsOf({ sync, detail, commits }: Pick<SyncPage, 'sync' | 'detail' | 'commits'>, context: PageContext): Html {
-  const { words } = context
+  const { texts } = context
   const shown = (hash: string | undefined): Html => {
     const known = hash === undefined ? undefined : commits.get(hash)
     return known === undefined ? html`` : html`<br />${known.subject} <span class="quiet">${known.author}</span>`
   }
   return html`<dl>
-    <dt>${words.repository}</dt>
-    <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(detail, context)}</span></dd>
-    <dt>${words.desired}</dt>
+    <dt>${texts.repository}</dt>
+    <dd>${sync.repo ?? texts.unknown}<br /><span class="quiet">${asked(detail, context)}</span></dd>
+    <dt>${texts.desired}</dt>
     <dd>${desired(sync, context)}${shown(sync.desired.commit)}</dd>
-    <dt>${words.published}</dt>
+    <dt>${texts.published}</dt>
     <dd>${published(sync, context)}${sync.published?.commit === sync.desired.commit ? '' : shown(sync.published?.commit)}</dd>
   </dl>`
 }
 
-function desired({ desired: { ref, requestedBy, insteadOf, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
-  const name = commit === undefined ? words.unknown : shortCommit(commit)
+function desired({ desired: { ref, requestedBy, insteadOf, commit, committedAt, held } }: SyncView, { texts, now }: PageContext): Html {
+  const name = commit === undefined ? texts.unknown : shortCommit(commit)
   const facts = [
-    shortHashes(ref ?? words.unknown),
-    requestedBy === undefined ? undefined : words.requestedBy(requestedBy),
-    insteadOf === undefined ? undefined : words.insteadOf(shortHashes(insteadOf)),
-    timed(committedAt, now, words.committedAgo),
-    held === undefined ? undefined : words.heldBack(held),
+    shortHashes(ref ?? texts.unknown),
+    requestedBy === undefined ? undefined : texts.requestedBy(requestedBy),
+    insteadOf === undefined ? undefined : texts.insteadOf(shortHashes(insteadOf)),
+    timed(committedAt, now, texts.committedAgo),
+    held === undefined ? undefined : texts.heldBack(held),
   ]
   return html`<code title="${commit ?? ''}">${name}</code> ${joined(facts, ', ')}`
 }
 
 /** When the git host was polled, and when it is polled next. */
-function asked({ polling, lastPoll, nextPoll }: SyncDetail, { words, now }: PageContext): Html {
-  const own = detailWordsIn(words.language)
+function asked({ polling, lastPoll, nextPoll }: SyncDetail, { texts, now }: PageContext): Html {
+  const own = detailTextsIn(texts.language)
   const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
   const next = left(nextPoll, now, (time) => `, ${own.nextPoll(time)}`)
-  return html`${joined([timed(lastPoll?.toString(), now, words.askedAgo), again], ', ')}${next ?? ''}`
+  return html`${joined([timed(lastPoll?.toString(), now, texts.askedAgo), again], ', ')}${next ?? ''}`
 }
 
-function rolloutOf({ level, summary, message, stages }: RolloutView, words: Texts): Html {
-  const own = detailWordsIn(words.language)
-  return html`<p><span class="light ${level}">${symbols[level]}</span> ${translated(summary, words)}</p>
-    ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
+function rolloutOf({ level, summary, message, stages }: RolloutView, texts: Texts): Html {
+  const own = detailTextsIn(texts.language)
+  return html`<p><span class="light ${level}">${symbols[level]}</span> ${translated(summary, texts)}</p>
+    ${message === undefined ? '' : html`<p>${translated(shortHashes(message), texts)}</p>`}
     <ol class="entries">
       ${stages.map(
         (stage) =>
@@ -161,16 +161,16 @@ function historyOf(
   sync: SyncView,
   history: readonly ChangeEntry[],
   { commits, isNew }: { commits: ReadonlyMap<string, CommitSummary>; isNew: (message: string) => boolean },
-  { words, now }: PageContext,
+  { texts, now }: PageContext,
 ): Html {
-  const own = detailWordsIn(words.language)
+  const own = detailTextsIn(texts.language)
   return html`<ol class="entries">
     ${history.map((entry) => {
       const { commit, at, by, ref, outcome, level, duration, message, reason } = entry
       const known = commit === undefined ? undefined : commits.get(commit)
       const tookMs = duration === undefined ? undefined : durationMs(duration)
       const facts = [
-        timed(at, now, words.publishedAgo),
+        timed(at, now, texts.publishedAgo),
         known?.author,
         shortHashes(ref),
         by === undefined || by === 'spec' ? undefined : own.by(by),
@@ -179,7 +179,7 @@ function historyOf(
         entry.isPublished ? own.isPublished : undefined,
         entry.gateways > 0 ? own.runIt(entry.gateways) : undefined,
       ]
-      const why = whyOf({ message, reason }, isNew, words)
+      const why = whyOf({ message, reason }, isNew, texts)
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
         ${commit === undefined ? '' : html`<a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>`}
@@ -191,11 +191,11 @@ function historyOf(
   </ol>`
 }
 
-function findingsPart({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Texts): Html {
+function findingsPart({ errors, warnings, items }: NonNullable<SyncView['findings']>, texts: Texts): Html {
   const shown = items.slice(0, maxFindings)
   const more = errors + warnings - shown.length
-  const title = `${words.findings}: ${words.countOf(errors, warnings)}`
-  return part(title, findingsList(shown, words, more))
+  const title = `${texts.findings}: ${texts.countOf(errors, warnings)}`
+  return part(title, findingsList(shown, texts, more))
 }
 
 /** A refused push has its message in the condition, the history and the requests: only the first occurrence shows it, the others show the reason. */
@@ -214,27 +214,27 @@ function shownOnce(first: string): (message: string) => boolean {
 function whyOf(
   { message, reason }: { message: string | undefined; reason: string | undefined },
   isNew: (message: string) => boolean,
-  words: Texts,
+  texts: Texts,
 ): Html | string | undefined {
-  if (message === undefined) return meaningIn(words.language, reason)
-  return isNew(message) ? translated(shortHashes(message), words) : ''
+  if (message === undefined) return meaningIn(texts.language, reason)
+  return isNew(message) ? translated(shortHashes(message), texts) : ''
 }
 
-function requestsOf({ requests }: SyncView, isNew: (message: string) => boolean, { words, now }: PageContext): Html {
-  const { outcomes } = detailWordsIn(words.language)
+function requestsOf({ requests }: SyncView, isNew: (message: string) => boolean, { texts, now }: PageContext): Html {
+  const { outcomes } = detailTextsIn(texts.language)
   return html`<ul class="entries">
     ${requests.map(({ level, outcome, ref, at, reason, message }) => {
-      const asked = joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')
+      const asked = joined([shortHashes(ref), timed(at, now, texts.publishedAgo)], ', ')
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> <span class="quiet">${asked}</span>
-        ${whyOf({ message, reason }, isNew, words) ?? ''}
+        ${whyOf({ message, reason }, isNew, texts) ?? ''}
         <span class="quiet">${reason ?? ''}</span>
       </li>`
     })}
   </ul>`
 }
 
-function localChangesOf(sync: SyncView, changes: readonly LocalChanges[], own: DetailWords): Html {
+function localChangesOf(sync: SyncView, changes: readonly LocalChanges[], own: DetailTexts): Html {
   return html`<ul class="entries">
     ${changes.map(
       ({ pod, gateway, count, paths, policy }) =>

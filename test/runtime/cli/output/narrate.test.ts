@@ -24,7 +24,7 @@ const synced: SyncReportStatus = {
   finishedAt: at,
   files: { added: 1, changed: 0, removed: 0, unchanged: 2, bytes: 3 },
 }
-const words = { subject: 'Add a line', author: 'Jane Doe' }
+const summary = { subject: 'Add a line', author: 'Jane Doe' }
 const files = { added: 1, changed: 0, removed: 0, unchanged: 2 }
 
 function start(gatewayUrl?: string) {
@@ -32,7 +32,7 @@ function start(gatewayUrl?: string) {
   const narrator = new Narrator(
     (event) => events.push(event),
     [{ name: 'plant', gatewayUrl }],
-    (commit) => (commit === first ? { words, durationMs: 400 } : {}),
+    (commit) => (commit === first ? { summary, durationMs: 400 } : {}),
   )
   /** The events since the last call. */
   const emitted = (): RunEvent[] => events.splice(0)
@@ -46,7 +46,7 @@ void t.test('events of an earlier run are not repeated, and each event is emitte
   narrator.status(ready, true, new Fault('GitUnreachable', 'no route'))
   t.strictSame(emitted(), [], 'what is published was published by an earlier run')
   narrator.status(ready, true, undefined)
-  t.strictSame(emitted(), [{ event: 'published', ...stays, words, durationMs: 400 }], 'no target has been looked at yet')
+  t.strictSame(emitted(), [{ event: 'published', ...stays, summary, durationMs: 400 }], 'no target has been looked at yet')
   narrator.report('plant', { ...synced, phase: 'Syncing' })
   t.strictSame(emitted(), [], 'a cycle that begins is told by its progress')
   narrator.report('plant', synced, { durationMs: 200 })

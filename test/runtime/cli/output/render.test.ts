@@ -9,7 +9,7 @@ const at = Temporal.Instant.from('2026-01-01T09:05:07.5Z')
 const plain: RunStyle = { width: 120, color: false, symbols: false, timeZone: undefined, verbose: false }
 const terminal: RunStyle = { width: 100, color: false, symbols: true, timeZone: 'UTC', verbose: false }
 const stays = { commit: first, ref: 'main' }
-const words = { subject: 'Add line 3', author: 'Jane Doe' }
+const summary = { subject: 'Add line 3', author: 'Jane Doe' }
 const finding = (rule: string, severity: 'error' | 'warning' = 'error') => ({
   rule,
   severity,
@@ -22,7 +22,7 @@ const finding = (rule: string, severity: 'error' | 'warning' = 'error') => ({
 const events: RunEvent[] = [
   { event: 'following', repo: '/srv/git/plant.git', ref: 'main', targets: ['line-1', 'line-2'] },
   { event: 'listening', url: 'http://localhost:9444/webhook/default/plant', open: false },
-  { event: 'published', ...stays, words, durationMs: 412 },
+  { event: 'published', ...stays, summary, durationMs: 412 },
   {
     event: 'target',
     target: 'line-1',
@@ -39,7 +39,7 @@ const events: RunEvent[] = [
     event: 'commitRefused',
     commit: second,
     ref: 'main',
-    words: { subject: 'Break dev', author: 'Joe' },
+    summary: { subject: 'Break dev', author: 'Joe' },
     reason: 'CollectionsInvalid',
     message: '7 errors',
     stays,

@@ -107,7 +107,7 @@ void t.test('a replica without the commit fetches it when a viewer opens it', as
     files.map(({ path, diff }) => [path, diff]),
     [['projects/a.txt', '-one\n+two']],
   )
-  matchObject(t, await commits.words(key, commit, signal), { subject: 'Change the line' })
+  matchObject(t, await commits.summary(key, commit, signal), { subject: 'Change the line' })
 })
 
 void t.test('nothing is read for a deleted GatewaySync or an invalid spec', async (t) => {
@@ -115,7 +115,7 @@ void t.test('nothing is read for a deleted GatewaySync or an invalid spec', asyn
   const { repository, commits } = replica(t)
   const commit = repository.commit({ 'projects/a.txt': 'one\n' })
   for (const name of ['odd', 'gone']) {
-    t.equal(await commits.words({ namespace: 'plant', name }, commit, signal), undefined, name)
+    t.equal(await commits.summary({ namespace: 'plant', name }, commit, signal), undefined, name)
     await rejectsWith(
       t,
       commits.changes({ namespace: 'plant', name }, { from: commit, commit }, signal),

@@ -65,10 +65,10 @@ eachHost(t, 'the changes of a commit are shown file by file, limited to delivere
   lacksText(t, JSON.stringify(files), 'hunter2')
   t.equal(files[2]?.diff, '-x')
   t.equal(files[3]?.diff, undefined, 'a binary is only named')
-  t.strictSame(await contents.words(sync, commit, signal), { subject: 'Change the line', author: 'Plant' })
+  t.strictSame(await contents.summary(sync, commit, signal), { subject: 'Change the line', author: 'Plant' })
   const before = opens()
   await changes(from, commit)
-  await contents.words(sync, commit, signal)
+  await contents.summary(sync, commit, signal)
   t.equal(opens(), before, 'a commit never changes: it is read once')
 })
 
@@ -113,7 +113,7 @@ eachHost(t, 'an unknown commit has no message, and its changes are a fault with 
   const { repository, contents, sync, changes } = await opened(t, mode)
   const commit = repository.commit({ 'projects/a.txt': 'one\n' })
   const unknown = 'ab'.repeat(20)
-  t.equal(await contents.words(sync, unknown, signal), undefined)
+  t.equal(await contents.summary(sync, unknown, signal), undefined)
   const reason = mode === 'v0, tips only' ? 'CommitNotServed' : 'CommitGone'
   await rejectsWith(t, changes(commit, unknown), { reason })
   t.strictSame((await changes(commit, commit)).total, 0, 'and the others are read as before')

@@ -4,7 +4,7 @@
 import t from 'tap'
 import type { SyncFacts } from '../../../../runtime/fleet/facts.ts'
 import { actionNames, changeOf, offeredActions, parseAction } from '../../../../runtime/statuspage/actions/action.ts'
-import { actionWordsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
+import { actionTextsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
 import { containsText, matchObject, throwsError } from '../../../support/assertions.ts'
 import { commit, earlier, syncFacts } from '../../../support/fleet-facts.ts'
 
@@ -77,10 +77,10 @@ void t.test('an action on a rollout is refused unless it names the current rollo
     }
     const of = name === 'approve' ? `r-2 ${commit} second` : `r-2 ${commit}`
     t.ok(changeOf({ name, of }, now, asking).metadata)
-    containsText(t, actionWordsIn('en').texts[name].means(of), commit.slice(0, 8))
-    containsText(t, actionWordsIn('de').texts[name].means(of), commit.slice(0, 8))
+    containsText(t, actionTextsIn('en').byAction[name].means(of), commit.slice(0, 8))
+    containsText(t, actionTextsIn('de').byAction[name].means(of), commit.slice(0, 8))
   }
-  t.match(actionWordsIn('en').texts.approve.label(`r-2 ${commit} second`), /stage second$/)
+  t.match(actionTextsIn('en').byAction.approve.label(`r-2 ${commit} second`), /stage second$/)
   throwsError(t, () => changeOf({ name: 'resume', of: `r-1 ${commit}` }, syncFacts('line-1'), asking), {
     reason: 'InvalidConfiguration',
     message: /no rollout/,

@@ -4,8 +4,8 @@
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import type { FleetFacts } from '../../../../runtime/fleet/facts.ts'
-import { detailWordsIn } from '../../../../runtime/statuspage/locales/detail-texts.ts'
-import { wordsFor } from '../../../../runtime/statuspage/locales/texts.ts'
+import { detailTextsIn } from '../../../../runtime/statuspage/locales/detail-texts.ts'
+import { acceptedTexts } from '../../../../runtime/statuspage/locales/texts.ts'
 import { containsText, lacksText } from '../../../support/assertions.ts'
 import { now } from '../../../support/fleet-facts.ts'
 import { dryGateway, plantCommits, plantFacts, richGateway, richSync, wholeOf } from '../../../support/plant-facts.ts'
@@ -35,8 +35,8 @@ function withSilent(silent: number): FleetFacts {
 }
 
 for (const language of ['en', 'de'] as const) {
-  const words = wordsFor(language)
-  const own = detailWordsIn(language)
+  const texts = acceptedTexts(language)
+  const own = detailTextsIn(language)
   const open = async (t: Pick<Test, 'teardown'>, plant = plantFacts) => {
     const clock = { ...systemClock, now: () => now }
     const report = async ({ pod }: { pod: string }) => wholeOf(plant, pod)
@@ -49,11 +49,11 @@ for (const language of ['en', 'de'] as const) {
     const page = await (await open(t))('/')
     containsText(t, shown(page), own.warnings.openReceiver(''))
     containsText(t, shown(page), 'a note')
-    containsText(t, shown(page), words.upToDate(5, 6))
+    containsText(t, shown(page), texts.upToDate(5, 6))
     const tile = shown(page.split('<li class="tile').find((one) => one.includes('/gateways/north-press-2"')) ?? '')
-    for (const part of [words.states.failed, 'prod · a4e1b7f2', words.runningFor('6m'), 'the gateway answered the scan of'])
+    for (const part of [texts.states.failed, 'prod · a4e1b7f2', texts.runningFor('6m'), 'the gateway answered the scan of'])
       containsText(t, tile, part)
-    containsText(t, tile, words.more(2), 'its remarks stand on its own page')
+    containsText(t, tile, texts.more(2), 'its remarks stand on its own page')
     lacksText(t, tile, 'a value was empty')
   })
 
@@ -65,7 +65,7 @@ for (const language of ['en', 'de'] as const) {
       const banners = shown(page.split('class="parts"')[0] ?? '')
       containsText(t, banners, own.notices.otherVersion(1))
       containsText(t, await pageOf(dryGateway.split('/gateways/')[0] ?? ''), own.notices.dryRun(1))
-      containsText(t, cardOf(page, own.state), words.whatToDo)
+      containsText(t, cardOf(page, own.state), texts.whatToDo)
       const versions = cardOf(page, own.versions)
       for (const part of ['plant.git', own.polled('60s'), 'Raise the press timeout']) containsText(t, versions, part)
       const rollout = cardOf(page, own.rollout)
@@ -75,10 +75,10 @@ for (const language of ['en', 'de'] as const) {
       const { took, signedBy, isPublished, runIt, by } = own
       for (const part of [took('1.3'), signedBy('SHA256:Qk9y').slice(0, 20), isPublished, runIt(5), by('release pipeline'), 'is no JSON'])
         containsText(t, changes, part)
-      const findings = cardOf(page, words.findings)
-      for (const part of [words.countOf(0, 2), words.severities.warning, 'plain-credential', 'a password stands here'])
+      const findings = cardOf(page, texts.findings)
+      for (const part of [texts.countOf(0, 2), texts.severities.warning, 'plain-credential', 'a password stands here'])
         containsText(t, findings, part)
-      const requests = cardOf(page, words.requests)
+      const requests = cardOf(page, texts.requests)
       for (const part of [own.outcomes.Refused, 'feature/x', 'RefNotAllowed']) containsText(t, requests, part)
       containsText(t, cardOf(page, own.localChanges), 'palletizer/project.json')
       containsText(t, cardOf(page, own.localChanges), own.becomes.Report)
@@ -98,13 +98,13 @@ for (const language of ['en', 'de'] as const) {
   void t.test(`${language}: the page of a gateway has all of its report`, async (t) => {
     const pageOf = await open(t)
     const page = await pageOf(richGateway)
-    containsText(t, cardOf(page, own.state), words.states.failed)
+    containsText(t, cardOf(page, own.state), texts.states.failed)
     const facts = cardOf(page, own.gateway)
-    for (const part of [words.runningFor('6m'), own.fileCounts(1, 3, 0, 412), 'press, shared', 'north-press-2'])
+    for (const part of [texts.runningFor('6m'), own.fileCounts(1, 3, 0, 412), 'press, shared', 'north-press-2'])
       containsText(t, facts, part)
     containsText(t, cardOf(page, own.complaints), 'project.json is no JSON')
-    containsText(t, cardOf(page, words.findings), 'a value was empty')
-    containsText(t, cardOf(page, own.lastSyncs), `${words.states.synced} b4e1b7f2`)
+    containsText(t, cardOf(page, texts.findings), 'a value was empty')
+    containsText(t, cardOf(page, own.lastSyncs), `${texts.states.synced} b4e1b7f2`)
     const drifted = await pageOf(`${richSync}/gateways/north-palletizer`)
     for (const part of ['palletizer/project.json', own.becomes.Report]) containsText(t, cardOf(drifted, own.localChanges), part)
     containsText(t, cardOf(await pageOf(`${richSync}/gateways/north-filler-2`), own.designers), 'maintenance-pc-3')

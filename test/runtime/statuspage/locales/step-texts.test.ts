@@ -3,7 +3,7 @@
  */
 import t from 'tap'
 import type { Step } from '../../../../runtime/fleet/steps.ts'
-import { stepWordsIn } from '../../../../runtime/statuspage/locales/step-texts.ts'
+import { stepTextsIn } from '../../../../runtime/statuspage/locales/step-texts.ts'
 import { containsText } from '../../../support/assertions.ts'
 import { commit } from '../../../support/fleet-facts.ts'
 
@@ -34,7 +34,7 @@ const steps: Step[] = Object.values(each)
 
 void t.test('each step has its own text in each language, which names its subject', async (t) => {
   for (const language of ['en', 'de'] as const) {
-    const { sentence } = stepWordsIn(language)
+    const { sentence } = stepTextsIn(language)
     const said = steps.map((step) => sentence(step))
     t.equal(new Set(said).size, steps.length, language)
     for (const one of said) t.match(one, /^[A-ZÄÖÜ].*\.$/, one)
@@ -43,13 +43,13 @@ void t.test('each step has its own text in each language, which names its subjec
       for (const [, value] of about) containsText(t, sentence(step), String(value).slice(0, 8), `${language} ${step.kind}`)
     }
   }
-  for (const step of steps) t.not(stepWordsIn('de').sentence(step), stepWordsIn('en').sentence(step), step.kind)
+  for (const step of steps) t.not(stepTextsIn('de').sentence(step), stepTextsIn('en').sentence(step), step.kind)
 })
 
 void t.test('no step shown in a cluster requires kubectl or the command line', async (t) => {
   const ofRun = new Set(['captureOrGiveUp'])
   for (const language of ['en', 'de'] as const) {
     for (const step of steps.filter(({ kind }) => !ofRun.has(kind)))
-      t.notMatch(stepWordsIn(language).sentence(step), /kubectl|cluster-sync|docs\//, step.kind)
+      t.notMatch(stepTextsIn(language).sentence(step), /kubectl|cluster-sync|docs\//, step.kind)
   }
 })

@@ -4,10 +4,10 @@
 import t from 'tap'
 import { reasons } from '../../../../runtime/platform/fault.ts'
 import { conditionReasons } from '../../../../runtime/api/schema/conditions.ts'
-import { actionWordsIn, loginWordsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
-import { detailWordsIn } from '../../../../runtime/statuspage/locales/detail-texts.ts'
+import { actionTextsIn, loginTextsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
+import { detailTextsIn } from '../../../../runtime/statuspage/locales/detail-texts.ts'
 import { meaningIn } from '../../../../runtime/statuspage/locales/reason-texts.ts'
-import { inGerman, type Language, wordsFor } from '../../../../runtime/statuspage/locales/texts.ts'
+import { inGerman, type Language, acceptedTexts } from '../../../../runtime/statuspage/locales/texts.ts'
 
 void t.test('the page is German if the browser prefers it to English, and English otherwise', async (t) => {
   const cases: [string | undefined, string][] = [
@@ -22,7 +22,7 @@ void t.test('the page is German if the browser prefers it to English, and Englis
     ['', 'en'],
     [undefined, 'en'],
   ]
-  for (const [asked, language] of cases) t.equal(wordsFor(asked).language, language, asked ?? 'nothing')
+  for (const [asked, language] of cases) t.equal(acceptedTexts(asked).language, language, asked ?? 'nothing')
 })
 
 /** Returns every text of a table with its key, including function results for a sample. */
@@ -45,10 +45,10 @@ const same = new Set(['title', 'cluster', 'commit', 'pod', 'agent', 'gateway', '
 
 void t.test('every text exists in both languages and differs between them', async (t) => {
   for (const [what, tableIn] of Object.entries({
-    wordsIn: (language: Language) => wordsFor(language),
-    detailWordsIn,
-    actionWordsIn,
-    loginWordsIn,
+    wordsIn: (language: Language) => acceptedTexts(language),
+    detailTextsIn,
+    actionTextsIn,
+    loginTextsIn,
   })) {
     const [english, german] = [textsOf(tableIn('en')), new Map(textsOf(tableIn('de')))]
     t.strictSame(

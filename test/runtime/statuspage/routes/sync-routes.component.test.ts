@@ -187,7 +187,7 @@ void t.test('a rollback names the subject, author and age of commits in the list
 void t.test('a commit outside the history is not found, and git is not queried for it', async (t) => {
   const asked: string[] = []
   const commits: Commits = {
-    async words(_sync, commit) {
+    async summary(_sync, commit) {
       asked.push(commit)
       return undefined
     },
@@ -251,7 +251,7 @@ void t.test('the page of a gateway shows its whole report, or the stored part of
 void t.test('text from commits and reports is escaped', async (t) => {
   const evil = '"><script>alert(1)</script>'
   const commits: Commits = {
-    words: async () => ({ subject: evil, author: evil }),
+    summary: async () => ({ subject: evil, author: evil }),
     changes: async () => ({
       total: 2,
       files: [

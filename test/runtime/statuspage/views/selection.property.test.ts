@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { fleetView } from '../../../../runtime/fleet/fleet-view.ts'
 import { gatewaysPerPage, parseSelection, queryOf, select, type Selection } from '../../../../runtime/statuspage/views/selection.ts'
-import { wordsFor } from '../../../../runtime/statuspage/locales/texts.ts'
+import { acceptedTexts } from '../../../../runtime/statuspage/locales/texts.ts'
 import { condition, fleetFacts, now, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
 
 const everything: Selection = { query: '', trouble: false, page: 1 }
@@ -56,7 +56,7 @@ void t.test('a gateway is found by its displayed state in each language', async 
     }),
     now,
   )
-  for (const { language, states } of [wordsFor('en'), wordsFor('de')]) {
+  for (const { language, states } of [acceptedTexts('en'), acceptedTexts('de')]) {
     for (const { pod: name, state } of view.syncs[0]?.gateways ?? []) {
       const found = select(view, { ...everything, query: states[state] }).shown.flatMap(({ gateways }) => gateways.map((one) => one.pod))
       t.ok(found.includes(name), `${language}: ${states[state]}`)
