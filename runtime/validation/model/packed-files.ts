@@ -5,6 +5,7 @@
 import type { FileEntry } from './listing.ts'
 
 const slash = 0x2f
+const dot = 0x2e
 /** Space for some additional files. */
 const slackBytes = 16 * 1024
 const slackFiles = 256
@@ -76,14 +77,22 @@ export class PackedFiles {
 
   /** The offset in a path of its first slash from `from` on, or -1. */
   slashAfter(index: number, from: number): number {
-    const [start, end] = [this.#startOf(index), this.#pathEndOf(index)]
+    const start = this.#startOf(index)
+    const end = this.#pathEndOf(index)
     for (let at = start + from; at < end; at += 1) if (this.#bytes[at] === slash) return at - start
     return -1
   }
 
-  /** The offset in a path of its last slash; there must be one. */
+  /** The offset in a path of its last slash, or -1. */
   lastSlash(index: number): number {
-    return this.#bytes.lastIndexOf(slash, this.#pathEndOf(index) - 1) - this.#startOf(index)
+    const start = this.#startOf(index)
+    for (let at = this.#pathEndOf(index) - 1; at >= start; at -= 1) if (this.#bytes[at] === slash) return at - start
+    return -1
+  }
+
+  /** Whether the name of a file begins with a dot. */
+  isHidden(index: number): boolean {
+    return this.#bytes[this.#startOf(index) + this.lastSlash(index) + 1] === dot
   }
 
   /** The part of a path from one offset to before another. */
@@ -99,7 +108,8 @@ export class PackedFiles {
 
   /** Whether two paths are the same from one offset to before the other. */
   isSamePart(a: number, b: number, from: number, to: number): boolean {
-    const [first, second] = [this.#startOf(a), this.#startOf(b)]
+    const first = this.#startOf(a)
+    const second = this.#startOf(b)
     if (second + to > this.#pathEndOf(b)) return false
     for (let at = from; at < to; at += 1) if (this.#bytes[first + at] !== this.#bytes[second + at]) return false
     return true
@@ -123,7 +133,9 @@ export class PackedFiles {
 
   /** Adds a file of another list at the end; the space for it must be reserved. */
   protected appendFrom(from: PackedFiles, index: number): void {
-    const [start, pathEnd, end] = [from.#startOf(index), from.#pathEndOf(index), from.#startOf(index + 1)]
+    const start = from.#startOf(index)
+    const pathEnd = from.#pathEndOf(index)
+    const end = from.#startOf(index + 1)
     const at = this.#startOf(this.#length)
     from.#bytes.copy(this.#bytes, at, start, end)
     this.#ends[2 * this.#length] = at + pathEnd - start

@@ -129,8 +129,8 @@ const conventionalCollections = 'config/resources'
 export function findRoots(paths: Iterable<string>, asked: readonly string[] = []): string[] {
   const roots = new Set<string>()
   for (const path of paths) {
-    const root = rootOf(path, asked)
-    if (root !== undefined) roots.add(root)
+    const root = indicatedRoot(path)
+    if (root !== undefined && !roots.has(root) && !isBelowVar(root, asked)) roots.add(root)
   }
   return chooseRoots(roots, asked)
 }
@@ -143,9 +143,13 @@ export function chooseRoots(roots: ReadonlySet<string>, asked: readonly string[]
 
 /** The root that the path of a file indicates. Files that a gateway unpacks below `var` indicate none, unless `asked` is below it. */
 export function rootOf(path: string, asked: readonly string[] = []): string | undefined {
-  const inCollections = path.includes(`${conventionalCollections}/`) ? /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0] : undefined
-  const root = inCollections ?? parentOfCollection(path)
+  const root = indicatedRoot(path)
   return root === undefined || isBelowVar(root, asked) ? undefined : root
+}
+
+function indicatedRoot(path: string): string | undefined {
+  const inCollections = path.includes(`${conventionalCollections}/`) ? /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0] : undefined
+  return inCollections ?? parentOfCollection(path)
 }
 
 function parentOfCollection(path: string): string | undefined {

@@ -39,34 +39,36 @@ const kinds = ['singleton', 'named', 'unary'] as const
 /** Last part of the key of a unary resource. */
 export const unaryName = '_unary'
 
+/** What the resources of a list share. */
+type Shared = { readonly files: FileTable; readonly offset: number; places: Int32Array<ArrayBuffer> }
+/** Resources of one type, which follow each other from the index `from` on. */
+type Run = { readonly list: Shared; readonly module: string; readonly type: string; readonly from: number }
+
 /** Resources in insertion order; `offset` is the length of the root's path prefix, -1 if the root is above the repository. */
 export function createResources(files: FileTable, offset: number): ResourceList {
-  let places = new Int32Array(0)
+  const shared: Shared = { files, offset, places: new Int32Array(0) }
   let length = 0
-  // Resources of one type follow each other.
-  const types: { module: string; type: string; from: number }[] = []
-  const make = (index: number, { module, type }: { module: string; type: string }): Resource =>
-    new ListedResource({ files, offset }, { module, type }, places, 4 * index)
+  const runs: Run[] = []
   const list: ResourceList = {
     get length() {
       return length
     },
     add(module, type, { start, end, manifest, kind }) {
-      const last = types.at(-1)
-      if (last === undefined || last.module !== module || last.type !== type) types.push({ module, type, from: length })
-      if (4 * length === places.length) places = new Int32Array(places.buffer.transfer(16 * Math.max(16, 2 * length)))
-      places.set([start, end, manifest, kinds.indexOf(kind)], 4 * length)
+      const last = runs.at(-1)
+      if (last === undefined || last.module !== module || last.type !== type) runs.push({ list: shared, module, type, from: length })
+      if (4 * length === shared.places.length) shared.places = new Int32Array(shared.places.buffer.transfer(16 * Math.max(16, 2 * length)))
+      shared.places.set([start, end, manifest, kinds.indexOf(kind)], 4 * length)
       length += 1
     },
     at(index) {
-      const run = types.findLast(({ from }) => from <= index)
+      const run = runs.findLast(({ from }) => from <= index)
       if (run === undefined || index >= length) throw new RangeError(`there is no resource ${index}`)
-      return make(index, run)
+      return new ListedResource(run, index)
     },
     *[Symbol.iterator]() {
-      for (const [number, run] of types.entries()) {
-        const end = types[number + 1]?.from ?? length
-        for (let index = run.from; index < end; index += 1) yield make(index, run)
+      for (const [number, run] of runs.entries()) {
+        const end = runs[number + 1]?.from ?? length
+        for (let index = run.from; index < end; index += 1) yield new ListedResource(run, index)
       }
     },
     map: (of) => Array.from(list, of),
@@ -93,6 +95,11 @@ export function decodeName(name: string): string {
   }
 }
 
+/** The names between slashes, each decoded. */
+export function decodePath(path: string): string {
+  return path.includes('%') ? path.split('/').map(decodeName).join('/') : path
+}
+
 /** Files of git itself, which keep empty folders or configure the handling of files. */
 export function isPlaceholder(path: string): boolean {
   return /(?:^|\/)\.git(?:keep|ignore|attributes)$/.test(path)
@@ -108,49 +115,37 @@ export function isReadme(path: string): boolean {
   return /(?:^|\/)readme(?:\.[a-z]{2,8})?$/i.test(path)
 }
 
-/** Has no fields for its parts: a large tree would need tens of thousands of objects per traversal. */
+/** Has few fields: a large tree would need tens of thousands of objects per traversal. */
 class ListedResource implements Resource {
-  readonly module: string
-  readonly type: string
-  readonly #list: FileTable
-  readonly #offset: number
-  readonly #places: Int32Array
-  readonly #at: number
+  readonly #run: Run
+  readonly #index: number
   #folder: string | undefined
   #key: string | undefined
   #manifest: FileEntry | undefined
   #files: readonly FileEntry[] | undefined
 
-  constructor(
-    { files, offset }: { files: FileTable; offset: number },
-    { module, type }: { module: string; type: string },
-    places: Int32Array,
-    at: number,
-  ) {
-    this.#list = files
-    this.#offset = offset
-    this.module = module
-    this.type = type
-    this.#places = places
-    this.#at = at
+  constructor(run: Run, index: number) {
+    this.#run = run
+    this.#index = index
+  }
+
+  get module(): string {
+    return this.#run.module
+  }
+
+  get type(): string {
+    return this.#run.type
   }
 
   get kind(): Resource['kind'] {
-    return kinds[this.#number(3)] ?? 'named'
-  }
-
-  get #manifestIndex(): number {
-    return this.#number(2)
-  }
-
-  #number(which: number): number {
-    return this.#places[this.#at + which] ?? 0
+    return kinds[numberOf(this.#run, this.#index, 3)] ?? 'named'
   }
 
   get folder(): string {
     if (this.#folder === undefined) {
-      const manifest = this.#manifestIndex
-      this.#folder = this.#list.partFrom(manifest, this.#offset, this.#list.lastSlash(manifest))
+      const { files, offset } = this.#run.list
+      const manifest = numberOf(this.#run, this.#index, 2)
+      this.#folder = files.partFrom(manifest, offset, files.lastSlash(manifest))
     }
     return this.#folder
   }
@@ -161,14 +156,23 @@ class ListedResource implements Resource {
   }
 
   get manifest(): FileEntry {
-    this.#manifest ??= this.#list.entry(this.#manifestIndex)
+    this.#manifest ??= this.#run.list.files.entry(numberOf(this.#run, this.#index, 2))
     return this.#manifest
   }
 
   get files(): readonly FileEntry[] {
-    this.#files ??= filesOf(this.#list, { start: this.#number(0), end: this.#number(1), manifest: this.#manifestIndex, kind: this.kind })
+    this.#files ??= filesOf(this.#run.list.files, {
+      start: numberOf(this.#run, this.#index, 0),
+      end: numberOf(this.#run, this.#index, 1),
+      manifest: numberOf(this.#run, this.#index, 2),
+      kind: this.kind,
+    })
     return this.#files
   }
+}
+
+function numberOf({ list }: Run, index: number, which: number): number {
+  return list.places[4 * index + which] ?? 0
 }
 
 /** `folder` is `<collection>/<module>/<type>[/<name>...]`; only names are decoded. */

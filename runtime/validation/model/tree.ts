@@ -164,7 +164,7 @@ function isMeantForOthers(path: string): boolean {
 
 function ignorePlaceholders(tree: Tree, files: FileTable, start: number, end: number): void {
   for (let index = start; index < end; index += 1) {
-    if (isPlaceholder(files.path(index))) tree.ignored.push(files.entry(index))
+    if (files.isHidden(index) && isPlaceholder(files.path(index))) tree.ignored.push(files.entry(index))
   }
 }
 

@@ -264,9 +264,10 @@ export function* nameTooDeep(facts: TreeFacts): Generator<Violation> {
     for (const resource of resources) {
       const type = typeOf(resource)
       if (resource.kind !== 'named' || !namedTypes.has(type) || nestedTypes.has(type)) continue
-      const [, , , , ...below] = resource.folder.split('/')
-      if (below.length === 0) continue
-      const message = `is ${below.length === 1 ? 'one folder' : `${below.length} folders`} too deep, because names of ${type} do not nest: the gateway does not load it`
+      const written = resource.folder.slice(name.length + type.length + 2)
+      if (!written.includes('/')) continue
+      const below = written.split('/').length - 1
+      const message = `is ${below === 1 ? 'one folder' : `${below} folders`} too deep, because names of ${type} do not nest: the gateway does not load it`
       yield { path: inRoot(facts, resource.folder), collection: name, message }
     }
   }

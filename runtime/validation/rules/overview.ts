@@ -41,12 +41,13 @@ export function namesOf(facts: TreeFacts): Names {
   const names = new Map<string, Map<string, Set<string>>>()
   const tagFolders = new Map<string, Names['tagFolders'][number]>()
   for (const { name: collection, resources } of tree.collections) {
+    const folded = foldName(collection)
     for (const resource of resources) {
       const type = typeOf(resource)
       if (Object.hasOwn(targets, type)) {
         const byCollection = names.get(type) ?? new Map<string, Set<string>>()
-        const own = byCollection.get(foldName(collection)) ?? new Set<string>()
-        names.set(type, byCollection.set(foldName(collection), own.add(foldName(resource.key.slice(type.length + 1)))))
+        const own = byCollection.get(folded) ?? new Set<string>()
+        names.set(type, byCollection.set(folded, own.add(foldName(resource.key.slice(type.length + 1)))))
       } else if (type === tagDefinitionType || type === tagTypeType) {
         const [, module = '', kind = '', provider = ''] = resource.folder.split('/')
         const id = `${collection}/${provider}`

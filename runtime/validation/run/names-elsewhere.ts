@@ -5,7 +5,7 @@
 import { foldName } from '../../api/values.ts'
 import type { FileTable } from '../model/file-table.ts'
 import { projectType, targets } from '../model/references.ts'
-import { decodeName } from '../model/resources.ts'
+import { decodePath } from '../model/resources.ts'
 import { aboveRepository, manifestName, modeManifest, projectManifest } from '../model/tree.ts'
 
 type Names = ReadonlyMap<string, ReadonlySet<string>>
@@ -24,9 +24,10 @@ export function namesInProjects(files: FileTable, roots: readonly string[]): Nam
   const names = namesOf(files, named, true, (project) => `${project}/`)
   const projects = new Set<string>()
   for (const root of named) {
-    for (const path of pathsIn(files, root)) {
-      const [project = '', name, ...rest] = path.split('/', 3)
-      if (name === projectManifest && rest.length === 0) projects.add(foldName(project))
+    const { start, end, offset } = placesBelow(files, root)
+    for (let index = start; index < end; index += 1) {
+      const slash = files.slashAfter(index, offset)
+      if (slash >= 0 && files.isRest(index, slash + 1, projectManifest)) projects.add(foldName(files.part(index, offset, slash)))
     }
   }
   return names.set(projectType, projects)
@@ -40,28 +41,38 @@ function namesOf(
 ): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>()
   for (const root of roots) {
-    for (const path of pathsIn(files, root)) {
-      if (!path.endsWith(`/${manifestName}`)) continue
-      const [owner = '', module = '', type = '', ...below] = path.slice(0, -manifestName.length - 1).split('/')
-      const id = `${module}/${type}`
-      if (
-        below.length === 0 ||
-        (targets[id]?.inProjects === true) !== inProjects ||
-        targets[id] === undefined ||
-        foldName(owner) === 'local'
-      )
-        continue
-      const name = foldName(`${prefix(owner)}${below.map(decodeName).join('/')}`)
-      names.set(id, (names.get(id) ?? new Set()).add(name))
+    const { start, end, offset } = placesBelow(files, root)
+    for (let index = start, next = start; index < end; index = next) {
+      const type = typeAt(files, index, offset)
+      next = index + 1
+      if (type === undefined) continue
+      const { owner, id, below } = type
+      while (next < end && files.isSamePart(index, next, offset, below)) next += 1
+      if (targets[id] === undefined || (targets[id].inProjects === true) !== inProjects || foldName(owner) === 'local') continue
+      const own = names.get(id) ?? new Set<string>()
+      for (let at = index; at < next; at += 1) {
+        const slash = files.lastSlash(at)
+        if (slash < below || !files.isRest(at, slash + 1, manifestName)) continue
+        own.add(foldName(`${prefix(owner)}${decodePath(files.part(at, below, slash))}`))
+      }
+      names.set(id, own)
     }
   }
   return names
 }
 
-function* pathsIn(files: FileTable, root: string): Generator<string> {
-  const { start, end } = files.rangeBelow(root)
-  const offset = root === '' ? 0 : root.length + 1
-  for (let index = start; index < end; index += 1) yield files.path(index).slice(offset)
+/** The files of a root; their paths in it begin at `offset`. */
+function placesBelow(files: FileTable, root: string): { start: number; end: number; offset: number } {
+  return { ...files.rangeBelow(root), offset: root === '' ? 0 : Buffer.byteLength(root) + 1 }
+}
+
+/** The collection or project of a file and the type of its resource; the name begins at `below`. */
+function typeAt(files: FileTable, index: number, offset: number): { owner: string; id: string; below: number } | undefined {
+  const owner = files.slashAfter(index, offset)
+  const module = owner < 0 ? -1 : files.slashAfter(index, owner + 1)
+  const type = module < 0 ? -1 : files.slashAfter(index, module + 1)
+  if (type < 0) return undefined
+  return { owner: files.part(index, offset, owner), id: files.part(index, owner + 1, type), below: type + 1 }
 }
 
 function below(root: string, path: string): string {
