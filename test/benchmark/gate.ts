@@ -81,25 +81,26 @@ async function measure(process: Process, folder: string, kind: Kind, size: numbe
   const first = await peakWhile(process.pid, () => ask(head))
   const { errors = 0 } = first.result.verdict?.kind === 'checked' ? first.result.verdict : {}
   if (errors > 0) throw new Error(`the tree is not valid: ${JSON.stringify(first.result.verdict)}`)
+  const cpuMs = async (): Promise<number> => (await process.ask<ValidationAnswer>({})).cpuMs
+  const cpuAtFirst = await cpuMs()
   const answers: ValidationAnswer[] = []
   const later = await peakWhile(process.pid, async () => {
     for (let round = 0; round < rounds; round += 1) answers.push(await ask(repository.commit(kind.change(round))))
   })
-  const named: ValidationAnswer[] = []
+  const cpuAtLater = await cpuMs()
   const last = await peakWhile(process.pid, async () => {
-    for (let round = 0; round < rounds; round += 1) named.push(await ask(repository.commit(kind.names(round))))
+    for (let round = 0; round < rounds; round += 1) await ask(repository.commit(kind.names(round)))
   })
+  const cpuAtLast = await cpuMs()
   const changeMs = median(answers.map(({ tookMs }) => tookMs))
-  const cpuMs = ((answers.at(-1)?.cpuMs ?? 0) - first.result.cpuMs) / rounds
-  const namesCpuMs = ((named.at(-1)?.cpuMs ?? 0) - (answers.at(-1)?.cpuMs ?? 0)) / rounds
   const figure = (what: string, value: number, unit: string): Figure => ({ name: `${kind.name}, ${size} files: ${what}`, value, unit })
   return {
     changeMs,
     figures: [
       figure('first commit', first.result.tookMs, 'ms'),
       figure('one changed file', changeMs, 'ms'),
-      figure('one changed file, CPU with git', cpuMs, 'ms'),
-      figure('added or removed resources, CPU with git', namesCpuMs, 'ms'),
+      figure('one changed file, CPU with git', (cpuAtLater - cpuAtFirst) / rounds, 'ms'),
+      figure('added or removed resources, CPU with git', (cpuAtLast - cpuAtLater) / rounds, 'ms'),
       figure('anonymous memory added, first commit', first.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
       figure('anonymous memory added, changed files', later.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
       figure('anonymous memory added, changed names', last.peak.anonymousMiB - before.anonymousMiB, 'MiB'),

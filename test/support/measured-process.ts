@@ -26,6 +26,9 @@ const bundled = {
   platform: 'node',
   format: 'esm',
   target: 'node22.18',
+  // A file of its own, as in the images: Node 26 does not read it.
+  alias: { 'temporal-polyfill': './temporal.mjs' },
+  external: ['./temporal.mjs'],
   plugins: [plainBuiltins],
   // Some dependencies are CommonJS and load built-in modules with require().
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
@@ -34,7 +37,7 @@ const bundled = {
 
 /** Bundles the programs into a folder, since imported code counts toward a process's memory. Returns the files in the given order. */
 export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
-  await bundleValidation(folder)
+  await bundleBeside(folder)
   return await Promise.all(
     sources.map(async (source) => {
       const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`)
@@ -44,15 +47,16 @@ export async function bundlePrograms(sources: readonly string[], folder: string)
   )
 }
 
-/** The validation worker is a file beside the program that starts it. */
-async function bundleValidation(folder: string): Promise<void> {
+/** The validation worker and the polyfill are files beside the program that loads them. */
+async function bundleBeside(folder: string): Promise<void> {
   await build({ ...bundled, entryPoints: ['runtime/validation/worker/worker.ts'], outfile: path.join(folder, 'isolate.mjs') })
+  await build({ ...bundled, entryPoints: ['node_modules/temporal-polyfill/index.js'], outfile: path.join(folder, 'temporal.mjs') })
 }
 
 /** Bundles the command line so that each command loads only the modules it uses; returns its file. */
 export async function bundleCommand(folder: string): Promise<string> {
   const outdir = path.join(folder, 'program')
-  await bundleValidation(outdir)
+  await bundleBeside(outdir)
   await build({ ...bundled, entryPoints: ['runtime/cli.ts'], outdir, outExtension: { '.js': '.mjs' }, splitting: true })
   return path.join(outdir, 'cli.mjs')
 }

@@ -1,6 +1,7 @@
 /**
  * Validation in its own process, as in the controller, over a local repository. Message: `{folder, commit, profile}` validates a commit;
- * `{rest: true}` waits until its thread has ended and releases memory, like an idle controller; `{}` returns only the CPU time so far.
+ * `{rest: true}` waits until its thread has ended and releases memory, like an idle controller; `{}` returns the CPU time so far, which other
+ * answers do not contain.
  */
 import path from 'node:path'
 import { systemClock } from '../../../runtime/platform/clock.ts'
@@ -37,7 +38,7 @@ answerMessages(async (message: ValidationMessage | Record<string, never>): Promi
   const validation = { policy: 'Enforce', rules: {} } as const
   const request = { profiles: [profile], validation, modesInUse: undefined, commit, line: folder }
   const verdict = await validator.validate({ folder, limits }, request, { namespace: 'plant', again: false }, AbortSignal.timeout(300_000))
-  return { verdict, tookMs: performance.now() - startedMs, cpuMs: cpuMs() }
+  return { verdict, tookMs: performance.now() - startedMs, cpuMs: 0 }
 })
 
 async function rest(): Promise<void> {
