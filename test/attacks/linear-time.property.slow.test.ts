@@ -220,6 +220,8 @@ const functions: Record<string, (text: string) => unknown> = {
     parseCommitSummary(Buffer.from(`author ${text.replaceAll('\n', '\nauthor ')}\n\na`)),
   'secrets in a JSON file that is shown (repository)': (text) =>
     maskSecrets(undefined, utf8(JSON.stringify({ password: 'a', [text]: text }))),
+  'many secrets in a JSON file that is shown (repository)': (text) =>
+    maskSecrets(undefined, utf8(JSON.stringify({ [text]: many(text, { token: 1 }) }))),
   'secrets in a text that is shown (repository)': (text) => maskSecrets(utf8(text), utf8(`{"password":"a","b":"${text}`)),
   'the value of a name in a text that is shown (repository)': (text) => maskSecrets(undefined, utf8(`password: x${text}y`)),
   'a path of a patch (spec)': (text) => applySettings('{"a":1}', [{ path: text, value: '1' }], 'a'),

@@ -114,7 +114,7 @@ function typeAt(text: string, at: number): Span['type'] {
 }
 
 /** Returns the index after the value that begins here, without a call per level. */
-function endOfValue(text: string, start: number): number {
+export function endOfValue(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length;) {
     const character = text[at]

@@ -44,6 +44,31 @@ void t.test('other text is masked line by line, and text that cannot be parsed s
   t.equal(shown('one\n', 'two\n'), '-one\n+two')
 })
 
+void t.test('a secret under a name that an object repeats is hidden', async (t) => {
+  t.equal(shown(undefined, '{"a":{"token":"hunter2"},"a":5}\n'), '+{"a":{"token":"(hidden)"},"a":5}')
+  t.equal(shown(undefined, '{"a":{"token":"hunter2"},"a":{"token":1}}\n'), undefined)
+})
+
+void t.test('a long name above many secrets is read once, not for each of them', async (t) => {
+  const list = Array.from({ length: 1_700 }, () => ({ token: 'hunter2' }))
+  const cpuMs = (value: unknown): number => {
+    const { user, system } = process.cpuUsage()
+    t.notMatch(shown(pretty(value), pretty(value)), /hunter/)
+    const after = process.cpuUsage()
+    return (after.user + after.system - user - system) / 1000
+  }
+  const name = 'k'.repeat(20_000)
+  const [above, beside] = [{ [name]: list }, { [name]: 1, list }]
+  const [slow, usual] = [above, beside].map((value) => Math.min(...Array.from({ length: 3 }, () => cpuMs(value))))
+  t.equal((slow ?? 0) < 5 * (usual ?? 0), true, `${slow} ms, and ${usual} ms with the name beside them`)
+})
+
+void t.test('JSON that takes many times its size in memory is not shown', async (t) => {
+  const lists = (count: number): string => `{"a":[${Array.from({ length: count }, () => '[]').join(',')}]}`
+  t.equal(shown(undefined, lists(110_000)), undefined)
+  t.equal(shown(undefined, lists(10_000))?.length, lists(10_000).length + '+'.length + '\n+\\ No newline at end of file'.length)
+})
+
 void t.test('thousands of secrets are hidden in a single scan', async (t) => {
   const document = (value: string) =>
     pretty(Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`password${index}`, `${value} ${'x'.repeat(100)}`])))
