@@ -624,7 +624,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
+ * What triggers a capture. Request captures only on request; Drift also captures local changes once no further change has been made for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */

@@ -693,14 +693,14 @@ export interface GatewaySyncSpecCapture {
   readonly auth: GatewaySyncSpecCaptureAuth;
 
   /**
-   * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
+   * What triggers a capture. Request captures only on request; Drift also captures local changes once no further change has been made for the quietPeriod.
    *
    * @schema GatewaySyncSpecCapture#trigger
    */
   readonly trigger?: GatewaySyncSpecCaptureTrigger;
 
   /**
-   * How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.
+   * How long there must be no further local change before trigger Drift captures the changes. At least 1m; defaults to 10m.
    *
    * @schema GatewaySyncSpecCapture#quietPeriod
    */
@@ -960,15 +960,15 @@ export interface GatewaySyncSpecGitCommitStatus {
   readonly secretRef?: GatewaySyncSpecGitCommitStatusSecretRef;
 
   /**
-   * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
+   * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider on the host of the repository.
    *
-   * @default the standard URL of the provider at the host of the repository.
+   * @default the standard URL of the provider on the host of the repository.
    * @schema GatewaySyncSpecGitCommitStatus#apiBaseURL
    */
   readonly apiBaseUrl?: string;
 
   /**
-   * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.
+   * Name of the status on the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.
    *
    * @default cluster-sync/<namespace>/<name>. Use a different name for each cluster.
    * @schema GatewaySyncSpecGitCommitStatus#context
@@ -1719,7 +1719,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
+ * What triggers a capture. Request captures only on request; Drift also captures local changes once no further change has been made for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -1752,9 +1752,9 @@ export interface GatewaySyncSpecCaptureApi {
   readonly secretRef?: GatewaySyncSpecCaptureApiSecretRef;
 
   /**
-   * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
+   * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider on the host of the repository.
    *
-   * @default the standard URL of the provider at the host of the repository.
+   * @default the standard URL of the provider on the host of the repository.
    * @schema GatewaySyncSpecCaptureApi#apiBaseURL
    */
   readonly apiBaseUrl?: string;

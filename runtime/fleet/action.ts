@@ -46,7 +46,7 @@ export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; o
 export function requestVerdict({ status, ...sync }: Asked, id: string): Verdict {
   const answer = status.requests?.find((request) => request.id === id)
   if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
-  if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'not yet visible at the git host') }
+  if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'not yet visible on the git host') }
   const { published } = status
   const ref = shortRef(answer.ref)
   const now =
@@ -89,7 +89,7 @@ export function refVerdict({ generation, status, ...sync }: Asked, ref: string):
     },
   })
   if (refusal !== undefined) return refused(refusal.reason, refusal.message)
-  if (source === undefined || !isSameRef(source.ref, ref)) return { kind: 'waiting', sentence: 'resolving the ref at the git host' }
+  if (source === undefined || !isSameRef(source.ref, ref)) return { kind: 'waiting', sentence: 'resolving the ref on the git host' }
   const ready = conditions.find(({ type }) => type === 'Ready')
   if (source.held !== undefined) return refused(source.held, ready?.message ?? 'the commit is held')
   if (published === undefined || published.commit !== source.commit)

@@ -115,7 +115,8 @@ export function pathOf(
   subresource?: string,
 ): string {
   for (const part of [key.namespace, key.name]) {
-    if (part === '' || part === '.' || part === '..') throw new Fault('Rejected', `"${part}" is not a name of an object or namespace`)
+    if (part === '' || part === '.' || part === '..')
+      throw new Fault('Rejected', `"${part}" is not a valid name for an object or a namespace`)
   }
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const scope = namespaced && key.namespace !== undefined ? `/namespaces/${encodeURIComponent(key.namespace)}` : ''

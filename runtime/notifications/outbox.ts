@@ -73,7 +73,10 @@ export class Outbox<Message> {
     }
     const own = [...entries.keys()].filter((one) => tenantOf(one) === tenantOf(key))
     if (own.length >= maxReceivers - entries.size) {
-      const fault = new Fault('TooManyRequests', `${own.length} receivers of ${tenantOf(key)} and ${entries.size} of all wait already`)
+      const fault = new Fault(
+        'TooManyRequests',
+        `${own.length} receivers of ${tenantOf(key)} and ${entries.size} in total are already waiting`,
+      )
       this.#options.delivered(key, message, { kind: 'dropped', fault })
       return
     }

@@ -12,10 +12,10 @@ export const reasons = {
   // source
   RefNotFound: { retry: 'on-change', help: 'the git host has no such branch, tag or commit' },
   PushNotVisible: { retry: 'backoff', help: 'a webhook announced a push that the git host does not show yet' },
-  AmbiguousRef: { retry: 'on-change', help: 'a short name is both a branch and a tag at the git host; use a full name' },
+  AmbiguousRef: { retry: 'on-change', help: 'a short name is both a branch and a tag on the git host; use a full name' },
   CommitNotServed: {
     retry: 'on-change',
-    help: 'the git host serves no commit by its hash, and the commit was not found in the history of its branches and tags',
+    help: 'the git host does not serve commits by hash, and the commit was not found in the history of its branches and tags',
   },
   RefNotAllowed: { retry: 'on-change', help: 'spec.git.allowedRefs does not permit this ref' },
   InvalidRef: { retry: 'on-change', help: 'git does not accept this name for a branch, a tag or a commit' },
@@ -54,7 +54,7 @@ export const reasons = {
   CredentialsInvalid: { retry: 'on-change', help: 'a key, certificate, passphrase or proxy in a Secret cannot be used' },
   PushRefused: {
     retry: 'on-change',
-    help: 'the git host refused to update a branch: it already exists, has commits by others, or a rule refuses it',
+    help: 'the git host refused to update a branch: it already exists, it has commits by others, or a rule forbids it',
   },
   PullRequestRefused: { retry: 'on-change', help: 'the git host refused a pull request of captured changes (spec.capture.pullRequest)' },
   PullRequestFailed: { retry: 'backoff', help: 'the pull request could not be requested from the git host' },
@@ -138,7 +138,7 @@ export const reasons = {
   GatewayRestarted: { retry: 'on-change', help: 'the container of the gateway restarted after it applied the commit' },
   DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy does not allow writes' },
   // receiver
-  NotAuthenticated: { retry: 'on-change', help: 'no configured method validates this call' },
+  NotAuthenticated: { retry: 'on-change', help: 'no configured method authenticates this call' },
   AuthNotReady: { retry: 'backoff', help: 'the Secret that contains the key is missing, empty or unreadable' },
   PayloadMalformed: { retry: 'on-change', help: 'the body is not valid JSON in UTF-8' },
   PayloadTooLarge: { retry: 'on-change', help: 'the body is larger than the limit' },
@@ -150,7 +150,7 @@ export const reasons = {
   // cluster
   ApiUnavailable: { retry: 'backoff', help: 'the Kubernetes API server does not answer, or temporarily refuses calls' },
   Conflict: { retry: 'backoff', help: 'another client changed the object at the same time' },
-  Forbidden: { retry: 'backoff', help: 'RBAC or an admission policy refuses the call' },
+  Forbidden: { retry: 'backoff', help: 'RBAC or an admission policy denies the call' },
   Rejected: { retry: 'on-change', help: 'the API server rejects the object as invalid' },
   UnsupportedKubernetes: { retry: 'on-change', help: 'the cluster is older than Kubernetes 1.30' },
   // anywhere

@@ -103,7 +103,7 @@ export const ignoredReasons = {
   Ping: { status: 200, when: 'a ping or test delivery' },
   Deletion: { status: 202, when: 'a branch or tag was deleted' },
   Draft: { status: 202, when: 'the release is not published yet' },
-  OtherAction: { status: 202, when: 'another action than the publication of a release' },
+  OtherAction: { status: 202, when: 'an action other than the publication of a release' },
   OtherEvent: { status: 202, when: 'an event without a ref that can be requested' },
   OtherRepository: { status: 202, when: 'the body names a repository other than `spec.git.repo` or `spec.webhook.repo`' },
   OtherBranch: {

@@ -53,7 +53,7 @@ export type ReconcileDeps = {
   /** Accepts a path or a `file:` URL as the repository: standalone mode only. */
   allowLocal: boolean
   /**
-   * Resolves the desired ref at the git host and ensures that the mirror holds its commit; with `fresh`, an answer to a fetch that began
+   * Resolves the desired ref on the git host and ensures that the mirror holds its commit; with `fresh`, an answer to a fetch that began
    * earlier does not count. The commit is shared with other GatewaySyncs, so checks for one of them belong in `validate`.
    */
   resolve(
@@ -202,7 +202,7 @@ function resolveIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gate
   return { wakeAfterMs: undefined }
 }
 
-/** One source resolution: resolve the ref at the git host, adopt the commit, verify its signatures, validate it. */
+/** One source resolution: resolve the ref on the git host, adopt the commit, verify its signatures, validate it. */
 function resolutionRun(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,

@@ -8,9 +8,9 @@ const head = `# Validation rules
 
 The controller and \`cluster-sync lint\` validate resource collections and projects with these rules. This page is generated; \`cluster-sync explain <rule>\` prints the same text.
 
-An *error* keeps a gateway from starting or loses a resource. Under \`spec.validation.policy: Enforce\` a commit with errors is not published, unless they are in a deployment mode that no gateway uses. *Warnings* flag likely mistakes and never block a commit. A rule that is *off* runs only if you enable it.
+An *error* means that a gateway would not start or would lose a resource. Under \`spec.validation.policy: Enforce\` a commit with errors is not published, unless they are in a deployment mode that no gateway uses. *Warnings* flag likely mistakes and never block a commit. A rule that is *off* runs only if you enable it.
 
-The evidence of a rule is *documented* by the vendor or a standard, *observed* in public repositories, *reported* by users, true *by definition*, or *assumed*, which means not yet confirmed on a gateway.
+The evidence for a rule is *documented* by the vendor or a standard, *observed* in public repositories, *reported* by users, true *by definition*, or *assumed*, which means not yet confirmed on a gateway.
 
 Change the severity of a rule in one of two places:
 

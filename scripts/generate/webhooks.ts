@@ -71,12 +71,12 @@ function answerTable(): string {
 function limitTable(): string {
   const { maxBytes, complexity } = bodyLimits
   const rows = [
-    ['deliveries in total', `${defaultLimits.perSecond} a second and replica, then 429`],
-    ['unauthenticated calls of one peer', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
-    ['further calls of all such peers', `${defaultLimits.perSecond * suspectShare} a second in total, counted separately`],
+    ['deliveries in total', `${defaultLimits.perSecond} per second per replica, then 429`],
+    ['unauthenticated calls from one peer', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
+    ['additional calls from all such peers', `${defaultLimits.perSecond * suspectShare} a second in total, counted separately`],
     [
       'writes to one GatewaySync',
-      `${defaultBudget.perSecond} a second and replica, with bursts of ${defaultBudget.burst}; further deliveries share a write and still get 202`,
+      `${defaultBudget.perSecond} per second per replica, with bursts of ${defaultBudget.burst}; further deliveries share a write and still get 202`,
     ],
     [
       'requests without an outcome',
@@ -93,12 +93,12 @@ function limitTable(): string {
     ],
     [
       `bodies over ${kib(smallBytes)} KiB in memory`,
-      `${mib(maxBufferedBytes)} MiB in total, ${mib(maxBufferedBytes * peerShare)} MiB of one peer; others wait ${patienceMs / 1000} seconds, then 429`,
+      `${mib(maxBufferedBytes)} MiB in total, ${mib(maxBufferedBytes * peerShare)} MiB from one peer; others wait ${patienceMs / 1000} seconds, then 429`,
     ],
     ['keys in a Secret or file', `${maxKeysOfSecret}; more are refused as \`AuthNotReady\``],
     ['keys that are tried for a namespace', `${hashLimits.maxKeys}, from as many Secrets`],
     ['remembered deliveries, to detect duplicates', `the last ${count(maxRecentCalls)} of each replica`],
-    ['connections', `${connectionBounds.maxConnections}; beyond that, an idle connection of the peer with the most is closed`],
+    ['connections', `${connectionBounds.maxConnections}; beyond that, an idle connection of the peer with the most connections is closed`],
     [
       'time',
       `${defaultBounds.headersTimeoutMs / 1000} seconds for headers of up to ${kib(maxHeaderBytes)} KiB, ${defaultBounds.requestTimeoutMs / 1000} for a delivery, ${defaultBounds.keptAliveMs / 1000} between deliveries`,

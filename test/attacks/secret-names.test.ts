@@ -55,8 +55,8 @@ void t.test('a spec with an invalid Secret name or key is refused', async (t) =>
 
 void t.test('a name never leads to another object or collection of the API server', async (t) => {
   for (const name of ['', '.', '..']) {
-    t.throws(() => pathOf(secretType, { namespace: 'a', name }), /is not a name of an object/)
-    t.throws(() => pathOf(secretType, { namespace: name, name: 'a' }), /is not a name of an object/)
+    t.throws(() => pathOf(secretType, { namespace: 'a', name }), /is not a valid name for an object/)
+    t.throws(() => pathOf(secretType, { namespace: name, name: 'a' }), /is not a valid name for an object/)
   }
   t.equal(pathOf(secretType, { namespace: 'a', name: '../../b/secrets/s' }), '/api/v1/namespaces/a/secrets/..%2F..%2Fb%2Fsecrets%2Fs')
 })

@@ -17,7 +17,7 @@ const quietPeriod = v.pipe(
     `!self.matches(${celDuration}) || duration(self) >= duration('1m')`,
     (value) => (durationMs(value) ?? Infinity) >= minQuietMs,
   ),
-  v.description('How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.'),
+  v.description('How long there must be no further local change before trigger Drift captures the changes. At least 1m; defaults to 10m.'),
 )
 
 /** The default of `quietPeriod`. */
@@ -54,7 +54,7 @@ export const captureSpec = v.pipe(
       v.pipe(
         v.picklist(['Request', 'Drift']),
         v.description(
-          'What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.',
+          'What triggers a capture. Request captures only on request; Drift also captures local changes once no further change has been made for the quietPeriod.',
         ),
       ),
       'Request',

@@ -1,5 +1,5 @@
 /**
- * Defines the commit status at the git host: `spec.git.commitStatus`. Pure.
+ * Defines the commit status on the git host: `spec.git.commitStatus`. Pure.
  */
 import * as v from 'valibot'
 import { secretKeyRef } from './fields.ts'
@@ -29,7 +29,7 @@ export const hostApi = (otherwise: string) => ({
       v.maxLength(2048),
       v.regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(\/[A-Za-z0-9._~/-]*)?$/, 'must be an https URL'),
       v.description(
-        'Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.',
+        'Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider on the host of the repository.',
       ),
     ),
   ),
@@ -47,7 +47,7 @@ export const commitStatus = v.object({
         'must begin with a letter or digit and contain only letters, digits, spaces and . _ / : -',
       ),
       v.description(
-        'Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.',
+        'Name of the status on the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.',
       ),
     ),
   ),

@@ -115,7 +115,7 @@ export const gatewaySyncStatus = v.object({
         ),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
         unfinishedValidation: v.optional(
-          v.pipe(text(128), v.description('Operator version, commit and content whose validation did not finish; it is not retried.')),
+          v.pipe(text(128), v.description('Operator version, commit and content of a validation that did not finish and is not retried.')),
         ),
       }),
       v.description('The desired ref and the commit that it resolved to.'),
@@ -207,7 +207,7 @@ export const gatewaySyncStatus = v.object({
               v.array(pastStage),
               v.maxLength(16),
               listMap('name'),
-              v.description('The stages of its rollout that started. Absent while the rollout is in progress and without a rollout.'),
+              v.description('The stages of its rollout that started. Absent while the rollout is in progress, or if there was none.'),
             ),
           ),
         }),

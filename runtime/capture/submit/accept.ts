@@ -58,7 +58,7 @@ export function acceptChanges(changes: readonly CapturedChange[], digest: string
     return { source, paths, exec, content: decoded }
   })
   if (bytes > captureBounds.totalBytes)
-    throw new Fault('PayloadTooLarge', `the changes have ${bytes} bytes; at most ${captureBounds.totalBytes} are captured at once`)
+    throw new Fault('PayloadTooLarge', `the changes are ${bytes} bytes; at most ${captureBounds.totalBytes} are captured at once`)
   if (digestOf(edits) !== digest) throw new Fault('PayloadMalformed', 'the changes do not match the digest that was announced')
   return edits
 }

@@ -162,5 +162,5 @@ export function pathTooLong(): Fault {
 export function requireSize({ path, size }: { path: string; size: number }): void {
   if (size <= maxFileBytes) return
   const [has, most] = [size, maxFileBytes].map((bytes) => Math.ceil(bytes / (1024 * 1024)))
-  throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB; a file may have at most ${most} MiB`)
+  throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB; a file may be at most ${most} MiB`)
 }

@@ -53,7 +53,7 @@ export const receiverEvents = {
   },
   ReceiverOpen: {
     type: 'Warning',
-    when: 'no key is configured, so every call is accepted; also on the pod of the controller at its start',
+    when: 'no key is configured, so every call is accepted; also reported on the controller pod when it starts',
     note: 'a push was accepted without authentication: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook configures a key',
   },
 } as const

@@ -48,7 +48,7 @@ const descriptorFolder = '/dev/fd'
 export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolOptions): Promise<ToolResult> {
   const names = Object.keys(run.files)
   if (names.length > 0 && !existsSync(descriptorFolder))
-    throw new Fault('ToolMissing', `${descriptorFolder} does not exist, by which ${run.command} reads its files; mount /proc`)
+    throw new Fault('ToolMissing', `${descriptorFolder} does not exist, and ${run.command} needs it to read its files; mount /proc`)
   if (names.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const descriptors = names.map((name) => openUnnamedFile(folder, run.files[name] ?? Buffer.alloc(0)))
   try {

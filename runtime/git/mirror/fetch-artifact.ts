@@ -91,7 +91,7 @@ class ArtifactFetches {
     const commit = known ?? (await this.#fetchNew(registry, into, digest, signal))
     keepCommit(into.at, commit)
     // Only a release that creates commits in another way could lead here.
-    if (isCommitHash(what) && commit !== what) throw new Fault('RefNotFound', `artifact ${digest} is commit ${commit} now, and not ${what}`)
+    if (isCommitHash(what) && commit !== what) throw new Fault('RefNotFound', `artifact ${digest} is now commit ${commit}, not ${what}`)
     return { commit, tag: undefined, name, ...(signer === undefined ? {} : { signer }) }
   }
 

@@ -221,7 +221,7 @@ async function readIncoming(local: RunLocal, at: string, what: string, signal: A
 export async function committedAt(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<string | undefined> {
   const line = (await local(at, ['log', '-1', '--format=%H %ct', keepRef(commit), '--'], signal)).toString('latin1')
   const [id = '', time = ''] = line.trim().split(' ')
-  if (id !== commit) throw new Fault('RefNotFound', `${commit} of the git host is not a commit`)
+  if (id !== commit) throw new Fault('RefNotFound', `${commit} on the git host is not a commit`)
   return commitTime(time)
 }
 

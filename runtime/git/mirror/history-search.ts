@@ -110,7 +110,7 @@ const advice =
 function notServed(commit: CommitHash): Fault {
   return new Fault(
     'CommitNotServed',
-    `the git host serves no commit by its hash, and commit ${commit} is in the history of none of its branches and tags. ${advice}`,
+    `the git host does not serve commits by hash, and commit ${commit} is not in the history of any of its branches or tags. ${advice}`,
   )
 }
 
@@ -118,7 +118,7 @@ function historyTooLarge(commit: CommitHash, maxPackBytes: number, cause: Fault)
   const limit = `the limit of ${Math.round(maxPackBytes / (1024 * 1024))} MiB for one fetch`
   return new Fault(
     'CommitNotServed',
-    `the git host serves no commit by its hash, and commit ${commit} was not found in its branches and tags before their history exceeded ${limit}. ${advice}`,
+    `the git host does not serve commits by hash, and commit ${commit} was not found in its branches and tags before their history exceeded ${limit}. ${advice}`,
     { cause },
   )
 }

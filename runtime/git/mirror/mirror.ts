@@ -25,7 +25,7 @@ export type Mirror = {
   /** The repository that is mirrored, and how its host is reached. */
   readonly remote: Remote
   /**
-   * Resolves a branch, tag, `refs/…` name or full hash to a commit at the git host, and fetches it. With `fresh` the request starts after
+   * Resolves a branch, tag, `refs/…` name or full hash to a commit on the git host, and fetches it. With `fresh` the request starts after
    * the call began; otherwise the answer to a running request is shared. Throws RefNotFound and the faults of git.
    */
   resolve: Resolve
@@ -45,7 +45,7 @@ export type Mirror = {
    */
   commit: MirrorFiles['commit']
   /**
-   * Creates a branch at the git host for a commit that was created here, or moves an existing one. Throws PushRefused and the faults of
+   * Creates a branch on the git host for a commit that was created here, or moves an existing one. Throws PushRefused and the faults of
    * git.
    */
   push: MirrorFiles['push']

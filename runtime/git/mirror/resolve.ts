@@ -1,5 +1,5 @@
 /**
- * Resolves a ref to a commit at the git host. Concurrent identical requests share a result; after a push, only one that started after the push.
+ * Resolves a ref to a commit on the git host. Concurrent identical requests share a result; after a push, only one that started after the push.
  */
 import type { Clock } from '../../platform/clock.ts'
 import { isIndirect, commonPrefix, isTagSelector, selectorText } from '../../api/followed-ref.ts'
@@ -121,7 +121,7 @@ function createTagChecks({ files, clock }: Pick<Deps, 'files' | 'clock'>) {
 /** AmbiguousRef, for a short name that is both a branch and a tag. */
 function ambiguousRef(ref: string): Fault {
   const name = printable(ref)
-  return new Fault('AmbiguousRef', `"${name}" is both a branch and a tag at the git host; write refs/heads/${name} or refs/tags/${name}`)
+  return new Fault('AmbiguousRef', `"${name}" is both a branch and a tag on the git host; write refs/heads/${name} or refs/tags/${name}`)
 }
 
 /** RefNotFound with advice if the name may be a short hash, which no git host resolves. */

@@ -178,8 +178,7 @@ class Names {
 
   #keep(names: Set<string>, path: string): void {
     this.#characters += path.length
-    if (this.#characters > maxNameCharacters)
-      throw new Fault('RepositoryTooLarge', 'the paths of the artifact have more than 8 MiB in total')
+    if (this.#characters > maxNameCharacters) throw new Fault('RepositoryTooLarge', 'the paths of the artifact exceed 8 MiB in total')
     names.add(path)
   }
 }

@@ -7,14 +7,14 @@ export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: 
 /** By reason; `when` is printed in docs/reference/operations.md. */
 export const syncEvents = {
   Published: { type: 'Normal', when: 'a commit was published' },
-  StageBegan: { type: 'Normal', when: 'a rollout reached a stage, which started or waits to start' },
+  StageBegan: { type: 'Normal', when: 'a rollout reached a stage, which has started or is waiting to start' },
   StageApproved: { type: 'Normal', when: 'a stage of a rollout was approved' },
   RolledOut: { type: 'Normal', when: 'every stage of a rollout is done' },
   RolloutStopped: { type: 'Warning', when: 'a rollout failed or was aborted, and is stopped' },
   RolledBack: { type: 'Warning', when: 'a rollout failed or was aborted, and gateways return to the previous commit' },
   Captured: { type: 'Normal', when: 'local changes of a gateway were pushed as a commit, or have a pull request' },
   CaptureRefused: { type: 'Warning', when: 'local changes of a gateway were not pushed, or got no pull request; the note has the reason' },
-  RequestRefused: { type: 'Warning', when: 'a request for a ref ended without being followed; the note has the reason' },
+  RequestRefused: { type: 'Warning', when: 'a requested ref was not followed; the note has the reason' },
 } as const
 
 /** `note` is constant for one commit or request, so that equal events are counted. */

@@ -24,7 +24,7 @@ export function wholeBlob(
   write: (target: PutTarget, content: Uint8Array) => void,
 ): IncomingBlob {
   if (size > maxRenderedBytes) {
-    throw new Fault('TemplateFailed', `"${rendered}" has ${size} bytes; templates and patches accept at most ${maxRenderedBytes}`)
+    throw new Fault('TemplateFailed', `"${rendered}" is ${size} bytes; templates and patches accept at most ${maxRenderedBytes}`)
   }
   const content = Buffer.allocUnsafe(size)
   let received = 0

@@ -174,7 +174,10 @@ function openRoot(root: string): number {
   const handle = openChild(path.resolve(root), root)
   if (fs.existsSync(`${descriptors}/${handle}`)) return handle
   fs.closeSync(handle)
-  throw new Fault('InvalidConfiguration', `${descriptors} does not exist; mount /proc, by which files are written without following links`)
+  throw new Fault(
+    'InvalidConfiguration',
+    `${descriptors} does not exist; mount /proc, which is needed to write files without following links`,
+  )
 }
 
 function openChild(address: string, named: string): number {

@@ -63,12 +63,12 @@ export const processMetrics = {
   clustersync_queue_depth: { type: 'gauge', help: 'GatewaySyncs that wait for a reconcile' },
   clustersync_limiter_waiting: {
     type: 'gauge',
-    help: 'waiting work for a shared resource, for the 20 namespaces that used it the most',
+    help: 'work items waiting for a shared resource, for the 20 namespaces that used it the most',
     labels: ['resource', 'namespace'],
   },
   clustersync_limiter_used_seconds_total: {
     type: 'counter',
-    help: 'use of a shared resource by a namespace, in seconds of the whole resource, for the 20 namespaces that used it the most',
+    help: 'use of a shared resource by a namespace, in resource-seconds (1 is the whole resource for one second), for the 20 namespaces that used it the most',
     labels: ['resource', 'namespace'],
   },
   clustersync_queue_wait_seconds: {
@@ -132,7 +132,7 @@ export const processMetrics = {
   clustersync_receiver_open: { type: 'gauge', help: '1 while the webhook receiver accepts calls without authentication' },
   clustersync_watched_namespaces_forbidden: {
     type: 'gauge',
-    help: 'namespaces of watchNamespaces that do not exist or may not be listed; the others are served',
+    help: 'namespaces in watchNamespaces that do not exist, or that the controller has no permission to list; the others are served',
   },
   clustersync_admission_requests_total: {
     type: 'counter',
@@ -140,7 +140,7 @@ export const processMetrics = {
     labels: ['outcome'],
   },
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
-  clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'code'] },
+  clustersync_delivery_requests_total: { type: 'counter', help: 'content requests from agents', labels: ['route', 'code'] },
   clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },
   clustersync_delivery_open_streams: { type: 'gauge', help: 'open response streams to agents' },
   clustersync_notifications_total: {

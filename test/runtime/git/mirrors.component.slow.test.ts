@@ -42,7 +42,7 @@ eachHost(t, 'a short name of both a branch and a tag is refused, and each full n
   repository.git('tag', 'both')
   const branched = repository.commit({ a: '2' })
   repository.git('branch', 'both')
-  const message = '"both" is both a branch and a tag at the git host; write refs/heads/both or refs/tags/both'
+  const message = '"both" is both a branch and a tag on the git host; write refs/heads/both or refs/tags/both'
   for (const fresh of [true, false, true]) {
     const fault: unknown = await resolve(mirror, 'both', fresh).catch((error: unknown) => error)
     t.strictSame(fault, new Fault('AmbiguousRef', message))
@@ -132,7 +132,7 @@ void t.test('a path too deep or too long, or a file too large, is refused with t
   truncateSync(zeros, maxFileBytes + 1)
   const larger = add('projects/large', hash())
   for (const from of [null, first])
-    t.equal(await told(larger, from), 'RepositoryTooLarge: "projects/large" has 257 MiB; a file may have at most 256 MiB')
+    t.equal(await told(larger, from), 'RepositoryTooLarge: "projects/large" has 257 MiB; a file may be at most 256 MiB')
   const elsewhere = add('elsewhere', repository.git('rev-parse', `${larger}:projects/large`).toString().trim())
   for (const from of [null, first]) t.equal(await told(elsewhere, from), 'nothing was thrown', 'what is not delivered may have any size')
 })

@@ -52,7 +52,7 @@ export const collectionRules = {
   'parent-cycle': {
     severity: 'error',
     title: 'The parents of collections form a cycle.',
-    why: 'There is no order of inheritance, so no collection of the cycle can be read.',
+    why: 'There is no order of inheritance, so no collection in the cycle can be read.',
     fix: 'Make one of them inherit from core.',
     evidence: 'By definition: inheritance needs an order.',
   },

@@ -101,7 +101,7 @@ export const placementRules = {
     title: 'An override is identical to what it overrides.',
     why: 'It changes nothing now, and hides later changes to its base.',
     fix: 'Remove the override.',
-    evidence: 'By definition: both contain the same.',
+    evidence: 'By definition: both have the same content.',
   },
   'override-forbidden': {
     severity: 'warning',

@@ -1,5 +1,5 @@
 /**
- * A local change on a gateway's volume: detected with `drift`, captured by command, a branch and a pull request at the git host, and after
+ * A local change on a gateway's volume: detected with `drift`, captured by command, a branch and a pull request on the git host, and after
  * the merge adopted without a write, while the other gateway gets it.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -71,7 +71,7 @@ async function report(t: Test, cluster: Cluster, arrived: readonly Arrival[], fe
   writeFileSync(reportFile, drawing)
   say(`${title}:`)
   for (const { name, fromMs, toMs } of bars) say(`  ${name.padEnd(28)} ${Math.round(toMs - fromMs)} ms`)
-  say(`asked at the git host for both repositories: ${fetched} times`)
+  say(`asked the git host for both repositories: ${fetched} times`)
   const containers = [
     ...(await cluster.pods(operator.namespace)).map((pod) => ({ pod, container: 'controller' })),
     ...(await Promise.all(sites.map(async ({ namespace }) => cluster.pods(namespace))))

@@ -107,7 +107,7 @@ eachHost(t, 'a commit that no branch or tag leads to is refused with what to do,
   repository.git('reset', '-q', '--hard', 'HEAD~1')
   const isServed = mode !== 'v0, tips only'
   if (!isServed) {
-    const message = `the git host serves no commit by its hash, and commit ${left} is in the history of none of its branches and tags. Point a branch or tag at the commit, or let the git host serve commits by hash (uploadpack.allowReachableSHA1InWant, or protocol v2)`
+    const message = `the git host does not serve commits by hash, and commit ${left} is not in the history of any of its branches or tags. Point a branch or tag at the commit, or let the git host serve commits by hash (uploadpack.allowReachableSHA1InWant, or protocol v2)`
     const counts: number[] = []
     for (const ask of [() => mirror.ensure(left, soon()), () => resolve(left), () => resolve(left)]) {
       const before = host.fetches()
@@ -173,7 +173,7 @@ void t.test('history beyond the limit of one fetch is not fetched, and the fault
   t.strictSame(fault?.reason, 'CommitNotServed')
   t.match(
     fault?.message,
-    /^the git host serves no commit by its hash, and commit [0-9a-f]{40} was not found .* exceeded the limit of 1 MiB for one fetch\. Point /,
+    /^the git host does not serve commits by hash, and commit [0-9a-f]{40} was not found .* exceeded the limit of 1 MiB for one fetch\. Point /,
   )
   t.equal(await resolve('main'), tip)
 })

@@ -145,5 +145,5 @@ void t.test('an archive of many folders without files is refused before their pa
       { name: 'a', type: '5' },
     ]
   })
-  t.equal(await faultOf(archiveOf(...folders.flat())), 'RepositoryTooLarge: the paths of the artifact have more than 8 MiB in total')
+  t.equal(await faultOf(archiveOf(...folders.flat())), 'RepositoryTooLarge: the paths of the artifact exceed 8 MiB in total')
 })

@@ -75,7 +75,7 @@ void t.test('a file too large for rendering is named, not another one with the s
   matchObject(t, await sync({ 'plain/x': large, 'made/x': large }, profile), {
     phase: 'Blocked',
     reason: 'TemplateFailed',
-    message: `"projects/b/x" has ${large.length} bytes; templates and patches accept at most ${maxRenderedBytes}`,
+    message: `"projects/b/x" is ${large.length} bytes; templates and patches accept at most ${maxRenderedBytes}`,
   })
 })
 

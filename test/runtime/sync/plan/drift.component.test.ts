@@ -178,7 +178,7 @@ void t.test('a changed variable renders only the files that use it', async (t) =
 void t.test('a file too large for a template is refused with both sizes, and so is binary content', async (t) => {
   const profile = profileOf([{ source: 'config', destination: 'config', template: true }])
   for (const [content, message] of [
-    ['x'.repeat(8 * 1024 * 1024 + 1), /"config\/f" has 8388609 bytes; .* at most 8388608/],
+    ['x'.repeat(8 * 1024 * 1024 + 1), /"config\/f" is 8388609 bytes; .* at most 8388608/],
     ['a\0b', /"config\/f" is not text in UTF-8/],
   ] as const) {
     const { sync } = setUp(t)
