@@ -44,7 +44,7 @@ void t.test('the page shows both gateways, and the commit of the suggested push'
   execFileSync('sh', ['-c', refused])
   await sendWebhook()
   await printed(/(is refused: 1 error \(CollectionsInvalid\))/)
-  await printed(/( services\/config\/resources\/dev\/config-mode\.json:1: error: config-mode\.json is not JSON)/)
+  await printed(/( services\/config\/resources\/dev\/config-mode\.json:1: error: config-mode\.json is not valid JSON)/)
   await page.getByText('config-mode.json:1').first().waitFor()
   const [, checked = ''] = /^ {2}\S+bin\/cluster-sync\.js (lint .+)$/m.exec(output) ?? []
   const lint = spawnSync(process.execPath, [cli, ...checked.split(' ')], { encoding: 'utf8' })

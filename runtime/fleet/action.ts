@@ -158,7 +158,7 @@ export function lateOutcome(asked: Asked, sentence: string, waitedMs: number): O
     outcome: 'Unanswered',
     reason: 'Timeout',
     message: `after ${Math.round(waitedMs / 1000)} s: ${sentence}; the request remains in effect and may still complete`,
-    next: [statusCommand(asked), `Check whether the operator runs: cluster-sync check${inContext(asked.context)}`],
+    next: [statusCommand(asked), `Check whether the operator is running: cluster-sync check${inContext(asked.context)}`],
   }
 }
 

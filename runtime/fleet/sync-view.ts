@@ -240,7 +240,7 @@ const waits: Readonly<Record<NonNullable<RolloutStatus['waitsFor']>, string>> = 
 function summaryOf({ state, commit, stage = '', stages = [], waitsFor = 'Gateways', refused }: RolloutStatus): string {
   const of = shortCommit(commit)
   if (state === 'Done') return `commit ${of} is rolled out to every stage`
-  if (state === 'Stopped') return `commit ${of} is stopped at stage ${stage}`
+  if (state === 'Stopped') return `commit ${of}, stage ${stage}: stopped`
   if (state === 'RolledBack') return `gateways returned from commit ${shortCommit(refused?.commit ?? commit)} to ${of}`
   const held = stages.find(({ name }) => name === stage)?.held ?? 0
   return `commit ${of}, stage ${stage}: ${waitsFor === 'Gateways' && held > 0 ? heldText(held) : waits[waitsFor]}`

@@ -42,7 +42,7 @@ function load({ files, home, inPod }: KubeconfigChoice['environment']): KubeConf
   if (inPod) return loaded("the pod's ServiceAccount", (config) => config.loadFromCluster())
   throw new Fault(
     'InvalidConfiguration',
-    'no cluster is known: set KUBECONFIG or use --kubeconfig <file>; for a standalone run, use status, history or drift with --state <dir>, or edit its file',
+    'no cluster is known: set KUBECONFIG or use --kubeconfig <file>; for a standalone run, use status, history or drift with --state <dir>, or edit the GatewaySync file',
   )
 }
 

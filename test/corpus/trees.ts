@@ -175,7 +175,7 @@ const lost: readonly TreeCase[] = [
   ),
   one(
     'a script that is UTF-16',
-    `error not-utf-8 ${projectRoot}/Library/ignition/script-python/plant/sums/code.py: is UTF-16 text, not UTF-8: the gateway cannot read the file`,
+    `error not-utf-8 ${projectRoot}/Library/ignition/script-python/plant/sums/code.py: is UTF-16 text, not UTF-8, so the gateway cannot read the file`,
     projectResource('Library/ignition/script-python/plant/sums', { 'code.py': Buffer.from('a = 1\n', 'utf16le') as unknown as string }),
   ),
   one(

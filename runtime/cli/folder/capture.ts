@@ -17,7 +17,7 @@ export function register(program: Command): void {
     .command('capture')
     .summary('Capture local changes of a gateway as a commit')
     .description(
-      'Capture the changes made on a gateway since its last sync as one commit: from a data directory with --data, otherwise through the controller of a cluster. The data directory is not changed.',
+      'Capture, as one commit, the changes made on a gateway since its last sync: from a data directory with --data, otherwise through the controller of a cluster. The data directory is not changed.',
     )
     .argument('[name]', 'in a cluster: the GatewaySync; its spec.capture sets the branch')
     .option('--only <name>', 'in a cluster: only this gateway or pod')

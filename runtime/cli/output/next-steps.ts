@@ -14,7 +14,7 @@ const steps: Readonly<Record<Reason, string>> = {
   InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a full commit hash.',
   RepositoryMoved: 'Set spec.git.repo to the new address.',
   RepositoryRefused: 'Run `git fsck` in a clone, and repair or remove the object that it names.',
-  RepositoryNotOwned: 'Make the user that serves the repository its owner (chown -R), or serve it as its owner.',
+  RepositoryNotOwned: 'Change the owner of the repository to the user that serves it (chown -R), or serve it as its current owner.',
   RepositoryNotFound: 'Check spec.git.repo; if the repository is private, check that the credentials in spec.git.auth may read it.',
   RepositoryNotAllowed: 'Use an https or ssh address of a host that the installation permits (value source.allowedHosts).',
   RepositoryTooLarge: 'Remove large files from the repository; the message names the limit that is exceeded.',
@@ -22,7 +22,7 @@ const steps: Readonly<Record<Reason, string>> = {
   GitUnauthorized: 'Set spec.git.auth, or renew the token or password in its Secret: it may be missing, wrong or expired.',
   GitForbidden: 'Give the account of the credentials permission to read the repository.',
   GitKeyRefused: 'Add the public half of the SSH key to the git host as a deploy key with read access.',
-  GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you verify its fingerprint.',
+  GitHostKeyUnknown: 'Run `ssh-keyscan <host>`, verify the fingerprint, and add the printed line to knownHosts.',
   GitHostKeyChanged: 'Ask the administrators of the git host whether its key changed; only then replace the line in knownHosts.',
   GitTlsUntrusted: 'Add the CA certificate of the git host to the Secret that spec.git.caBundle names.',
   GitHostUnknown: 'Check the host name in spec.git.repo and the DNS of this machine: `getent hosts <host>`.',
@@ -60,7 +60,7 @@ const steps: Readonly<Record<Reason, string>> = {
   CommitNotPublished: 'Wait until the commit is published, or request a published one.',
   UnknownBase: 'No action needed: the agent requests all files again.',
   DeliveryUnreachable:
-    'Check that the controller runs and that a NetworkPolicy permits its delivery port. The agent retries automatically.',
+    'Check that the controller is running and that NetworkPolicies permit its delivery port. The agent retries automatically.',
   DeliveryUnauthorized: 'If this persists, recreate the pod: its token belongs to another pod or has expired.',
   DeliveryFailed: 'No action needed: the agent retries automatically. If it persists, check the network between controller and gateway.',
   // sync engine
@@ -84,15 +84,15 @@ const steps: Readonly<Record<Reason, string>> = {
   FolderLocked: 'Stop the other process, or wait until it ends: only one run may use a data directory.',
   DiskFull: 'Free space on the volume that the message names (df -h), or raise the quota. The sync retries automatically.',
   NotWritable:
-    'Mount the volume writable if it is read-only. Otherwise run as the user that owns the folder, or permit this user to read and write it.',
+    'If the volume is mounted read-only, mount it read-write. Otherwise, run as the user that owns the folder, or permit this user to read and write it.',
   DataDirectoryMissing: 'Check the path of the data directory, and that its volume is mounted.',
   PublishFailed: 'Read the cause in the message; the previous commit is in place, and the sync retries automatically.',
   StateUnreadable: 'Remove the file that the message names; open requests are lost.',
   // gateway
-  GatewayUnreachable: 'Start the gateway, or correct its address. The files are read as soon as it answers.',
-  GatewayNotReady: 'Wait until the gateway has started or is commissioned. The files are read then.',
+  GatewayUnreachable: 'Start the gateway, or correct its address. The gateway reads the files as soon as it answers.',
+  GatewayNotReady: 'Wait until the gateway has started or is commissioned. It reads the files then.',
   GatewayUnauthorized: `Provide an API key of the gateway: --api-key-file, or spec.gateway.api. ${docsPage('docs/how-to/api-key.md')} shows how to create one.`,
-  GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
+  GatewayForbidden: 'In the gateway, grant the API key the security level that the call needs: Write for a scan.',
   ScanFailed: 'Check the log of the gateway for files that it could not read. The sync retries automatically.',
   NewProblems: 'Correct the problems in the report of the gateway, and push; or accept them with `cluster-sync resume <name>`.',
   HealthCheckFailed:

@@ -43,7 +43,7 @@ export function register(program: Command): void {
         .default(durationArgument(defaultTimeout), defaultTimeout),
     )
     .option('--receiver-port <port>', 'serve the webhook receiver on this port', wholeNumber(0, 65_535))
-    .option('--receiver-host <address>', 'address of the webhook receiver (default: all with a key, else localhost)')
+    .option('--receiver-host <address>', 'address of the webhook receiver (default: all addresses if a key is set, otherwise localhost)')
     .option('--hmac-secret-file <file>', 'file with the HMAC secret of the webhook receiver')
     .option('--token-file <file>', 'file with the bearer token of the webhook receiver')
     .option('--status-port <port>', 'serve the status page on this port', wholeNumber(0, 65_535))

@@ -61,7 +61,8 @@ const english: ActionTexts = {
     },
     'confirm-deletions': {
       label: (of) => `Confirm the deletions in ${named(of)}`,
-      means: (of) => `Every gateway applies commit ${named(of)} when its stage starts, although it deletes more than maxDeletions permits.`,
+      means: (of) =>
+        `Every gateway applies commit ${named(of)} when its stage starts, even though the commit deletes more files than maxDeletions permits.`,
     },
     'confirm-overwrites': {
       label: (of) => `Let ${named(of)} overwrite local changes`,
@@ -133,7 +134,7 @@ const german: ActionTexts = {
     'confirm-deletions': {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
       means: (of) =>
-        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind, obwohl er mehr löscht, als ohne Bestätigung erlaubt ist.`,
+        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind, obwohl er mehr Dateien löscht, als maxDeletions erlaubt.`,
     },
     'confirm-overwrites': {
       label: (of) => `Lokale Änderungen durch ${named(of)} überschreiben`,
@@ -208,8 +209,8 @@ const englishLogin: LoginTexts = {
       'The identity provider returned no valid name: the claim set in statusPage.oidc.usernameClaim is missing, or the cluster reserves the name.',
     unverified: 'The identity provider has not verified the email address that identifies you here.',
     overage:
-      'You are in more groups than the identity provider returns or a session can hold. Configure it to return only the groups that matter here.',
-    key: 'The Secret of the login (statusPage.oidc.secretRef) does not exist yet, or its key is too short.',
+      'You are in more groups than the identity provider returns or a session can hold. Configure the provider to return only the groups that matter here.',
+    key: 'The login Secret (statusPage.oidc.secretRef) does not exist yet, or its key is too short.',
     origin: 'The request did not come from this site, so you are still logged in.',
   },
 }

@@ -61,7 +61,7 @@ const gateways = (count: number | undefined): string => (count === undefined ? '
 const english: DetailTexts = {
   state: 'State',
   versions: 'Versions',
-  changes: 'Last changes',
+  changes: 'Recent changes',
   outcomes: { Published: 'published', Refused: 'refused', Superseded: 'superseded', Handled: 'done', Pending: 'pending' },
   isPublished: 'currently published',
   runIt: (count) => `${many(count, 'gateway runs', 'gateways run')} it`,
@@ -74,27 +74,27 @@ const english: DetailTexts = {
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} of ${of} run it`,
   failed: (count) => `${count} failed`,
-  silent: (count) => `${count} silent`,
-  held: (count) => `${count} held by local changes`,
+  silent: (count) => `${count} not reporting`,
+  held: (count) => `${count} held back by local changes`,
   approvedBy: (who) => `approved by ${who}`,
   localChanges: 'Changed on gateways',
   localFiles: (count) => many(count, 'file', 'files'),
   becomes: {
-    Report: 'The next commit that changes one of these files overwrites it.',
+    Report: 'The next commit that changes one of these files overwrites the local change.',
     Restore: 'They are reverted at the next check.',
     Hold: 'They are kept: a commit that would overwrite them waits.',
     unknown: 'It is unknown whether they are kept.',
   },
-  designers: 'Open Designers',
+  designers: 'Designer sessions',
   notices: {
     paused: (count) =>
       count === undefined ? 'Paused: nothing is written to the gateways.' : `Paused: nothing is written to ${gateways(count)}.`,
     dryRun: (count) => `Dry run on ${gateways(count)}: changes are shown but not written.`,
-    outdatedAgents: (count) => `The agent of ${gateways(count)} is too old for this GatewaySync: recreate the pods.`,
-    otherVersion: (count) => `The agent of ${gateways(count)} has a different version than the controller.`,
+    outdatedAgents: (count) => `On ${gateways(count)}, the agent is too old for this GatewaySync: recreate the pods.`,
+    otherVersion: (count) => `On ${gateways(count)}, the agent's version differs from that of the controller.`,
   },
   warnings: {
-    openReceiver: () => 'The webhook receiver has no secret: everyone who can reach it can start a sync.',
+    openReceiver: () => 'The webhook receiver has no secret: anyone who can reach it can request a sync.',
     certificate: (until) => `The certificate of the controller expires on ${until} and has not been renewed.`,
   },
   commitChanged: 'What this commit changed',
@@ -115,9 +115,9 @@ const english: DetailTexts = {
   complaints: 'Problems reported by the gateway',
   projects: 'projects',
   dryRun: 'What a sync would change',
-  lastSyncs: 'Last syncs',
+  lastSyncs: 'Recent syncs',
   inPart: 'The full report cannot be read at the moment; this page shows the stored part.',
-  taken: 'Requested. The result appears on this page.',
+  taken: 'Requested. The result will appear on this page.',
 }
 
 const aufGateways = (count: number | undefined): string => (count === undefined ? 'allen Gateways' : many(count, 'Gateway', 'Gateways'))
@@ -144,12 +144,12 @@ const german: DetailTexts = {
   localChanges: 'Lokal geändert',
   localFiles: (count) => many(count, 'Datei', 'Dateien'),
   becomes: {
-    Report: 'Der nächste Commit, der eine dieser Dateien ändert, überschreibt sie.',
+    Report: 'Der nächste Commit, der eine dieser Dateien ändert, überschreibt die lokale Änderung.',
     Restore: 'Bei der nächsten Prüfung werden sie zurückgesetzt.',
     Hold: 'Sie bleiben erhalten: Ein Commit, der sie überschreiben würde, wartet.',
     unknown: 'Ob sie erhalten bleiben, ist nicht bekannt.',
   },
-  designers: 'Offene Designer',
+  designers: 'Designer-Sitzungen',
   notices: {
     paused: (count) =>
       count === undefined

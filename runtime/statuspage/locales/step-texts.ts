@@ -67,7 +67,7 @@ function english(step: Step): string {
     case 'gatewayWaitsForChange':
       return 'The agent retries when the GatewaySync, its Secret or the commit changes.'
     case 'lookAtChanges':
-      return 'Its page lists the changed files, and what the next sync does with them.'
+      return "The gateway's page lists the changed files and shows what the next sync will do with them."
     default:
       return `See ${step.reason} in the runbook of the operator.`
   }
@@ -116,7 +116,7 @@ function german(step: Step): string {
     case 'gatewayWaitsForChange':
       return 'Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat.'
     case 'lookAtChanges':
-      return 'Seine Seite zeigt, welche Dateien lokal geändert wurden und was die nächste Synchronisierung damit macht.'
+      return 'Die Seite des Gateways zeigt, welche Dateien lokal geändert wurden und was die nächste Synchronisierung damit macht.'
     default:
       return `Mehr dazu steht im Runbook des Operators unter ${step.reason}.`
   }

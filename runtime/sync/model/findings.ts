@@ -68,7 +68,7 @@ export function modeFindings(mode: KnownMode | undefined): Finding[] {
       {
         rule: 'mode-unknown',
         path: '',
-        message: `the deployment mode is currently unknown; the last known mode, ${inWords(mode.name)}${origin}, stays active`,
+        message: `the deployment mode is currently unknown; the last known mode, ${inWords(mode.name)}${origin}, remains in effect`,
       },
     ]
   }

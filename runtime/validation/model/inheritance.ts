@@ -73,7 +73,7 @@ export function parentIn(mode: ParsedMode | undefined): string | undefined {
 /** The message of the rule unknown-parent. */
 export function missingParent(parent: string): string {
   const why = foldName(parent) === 'local' ? 'differs on each gateway' : 'does not exist'
-  return `names the parent "${parent}", which ${why}: the inherited resources are missing`
+  return `the parent "${parent}" ${why}: the inherited resources are missing`
 }
 
 /** The same for the manifests of a tree. */

@@ -24,7 +24,7 @@ export type DamageKind =
 export type Damage = { kind: DamageKind; line: number; problem: string; isTemplate?: true; isReadable?: true }
 
 const [tab, lineFeed, carriageReturn, space] = [0x09, 0x0a, 0x0d, 0x20]
-const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c]
+const [quote, comma, slash, colon, backslash] = [0x22, 0x2c, 0x2f, 0x3a, 0x5c]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 const conflictMarks: ReadonlySet<number> = new Set(Buffer.from('<>=|'))
 const markLength = 7
@@ -132,6 +132,8 @@ class DamageScan {
   #expected: Expected = 'value'
   #inside: 'gap' | 'text' | 'atom' = 'gap'
   #line = 1
+  /** The line where the previous value ends. */
+  #lineOfValue = 1
   #isEscaped = false
   #isLineStart = true
   #isEmpty = true
@@ -180,11 +182,12 @@ class DamageScan {
   }
 
   #afterValue(): void {
+    this.#lineOfValue = this.#line
     this.#expected = this.#open.length === 0 ? 'nothing' : 'comma or end'
   }
 
   #endAtom(): void {
-    if (!atom.test(this.#word)) this.#fail('invalid-json', 'is not JSON, because there is an invalid value')
+    if (!atom.test(this.#word)) this.#fail('invalid-json', 'is not valid JSON: there is an invalid value')
     this.#inside = 'gap'
     this.#afterValue()
   }
@@ -202,12 +205,12 @@ class DamageScan {
   }
 
   #textByte(byte: number): void {
-    if (this.#isEscaped && isEscape[byte] !== 1) this.#fail('invalid-json', 'is not JSON, because a string has an invalid escape sequence')
+    if (this.#isEscaped && isEscape[byte] !== 1) this.#fail('invalid-json', 'is not valid JSON: a string has an invalid escape sequence')
     if (this.#isEscaped) this.#isEscaped = false
     else if (byte === quote) return this.#endText()
     else if (byte === backslash) this.#isEscaped = true
     else if (byte === 0) return this.#fail('zero-bytes', 'contains null bytes, the first')
-    else if (byte < space) return this.#fail('invalid-json', 'is not JSON, because a string has a line break or another control character')
+    else if (byte < space) return this.#fail('invalid-json', 'is not valid JSON: a string has a line break or another control character')
     if (this.#keys && this.#isKey()) this.#word += String.fromCharCode(byte)
   }
 
@@ -264,9 +267,16 @@ class DamageScan {
       this.#fail('merge-conflict', 'contains an unresolved merge conflict that begins')
     } else if (this.#previous === openBrace && (byte === openBrace || byte === 0x25)) {
       this.#fail('invalid-json', 'contains a template expression outside a string', { isTemplate: true })
-    } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not JSON, because there is text after the end')
+    } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not valid JSON: there is text after the end')
     else if (this.#isAfterComma() && (byte === closeBrace || byte === closeBracket))
-      this.#fail('invalid-json', 'is not JSON, because there is a comma before a closing bracket')
-    else this.#fail('invalid-json', `is not JSON, because a ${this.#expected.replace('end', 'closing bracket')} is missing`)
+      this.#fail('invalid-json', 'is not valid JSON: there is a comma before a closing bracket')
+    else if (byte === slash) this.#fail('invalid-json', 'is not valid JSON: there is a comment')
+    else {
+      const problem = `is not valid JSON: a ${this.#expected.replace('end', 'closing bracket')} is missing`
+      const line = this.#lineOfValue
+      // What is missing belongs after the previous value.
+      const isAbove = this.#expected === 'comma or end' && line < this.#line
+      this.#fail('invalid-json', problem, isAbove ? { line, problem: `${problem} at the end of line ${line}` } : {})
+    }
   }
 }

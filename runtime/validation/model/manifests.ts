@@ -108,7 +108,7 @@ function parseObject(bytes: Uint8Array | undefined, maxBytes: number): ParsedObj
 function syntaxProblem(text: string): string {
   const scan = createDamageScan()
   scan.take(Buffer.from(text))
-  return scan.end()?.problem ?? 'is not JSON'
+  return scan.end()?.problem ?? 'is not valid JSON'
 }
 
 function typeName(value: unknown): string {

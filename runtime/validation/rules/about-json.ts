@@ -48,7 +48,7 @@ function messageOf({ kind, problem, isTemplate, isReadable }: Damage): string {
   if (isTemplate === true) return `${problem}: the gateway cannot read the file unless it is rendered first`
   if (kind === 'byte-order-mark') return `${problem}: how a gateway handles it is unknown`
   if (kind === 'encrypted-file') return `${problem}: the gateway would read the encrypted text, because nothing decrypts it`
-  return `${problem}: ${kind === 'duplicate-key' ? 'one of the two values is ignored' : 'the gateway cannot read the file'}`
+  return kind === 'duplicate-key' ? `${problem}: one of the two values is ignored` : `${problem}, so the gateway cannot read the file`
 }
 
 /** Returns the check of collection manifests for one kind of damage. */

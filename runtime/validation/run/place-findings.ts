@@ -49,7 +49,7 @@ export async function placeFindings<Finding extends { path: string; message: str
 export function placeOf(text: string, message: string): TextPosition | undefined {
   const [, line, column] = /\(?line (\d+),? column (\d+)\)?/.exec(message) ?? []
   if (line !== undefined) return placeAt(text, Number(line), Number(column))
-  const [, onlyLine] = /\bon line (\d+)/.exec(message) ?? []
+  const [, onlyLine] = /\b(?:on|of) line (\d+)/.exec(message) ?? []
   if (onlyLine !== undefined) return placeAt(text, Number(onlyLine), 1)
   const [, position] = /at position (\d+)/.exec(message) ?? []
   if (position !== undefined) return placeAtOffset(text, Number(position))

@@ -199,7 +199,7 @@ function read(bytes: Uint8Array, before: Complexity, known?: unknown): { value: 
   return { value, damage: keys || bytes[0] === firstOfMark ? damageOf(bytes, { keys }) : undefined, parsed: sum }
 }
 
-const unexplained: Damage = { kind: 'invalid-json', line: 1, problem: 'is not JSON' }
+const unexplained: Damage = { kind: 'invalid-json', line: 1, problem: 'is not valid JSON' }
 /** The first byte of a byte order mark, which the decoder removes. */
 const firstOfMark = 0xef
 

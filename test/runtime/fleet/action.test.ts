@@ -127,12 +127,12 @@ void t.test('a deadline ends the wait without failing the request', async (t) =>
     /^plant-a\/plant: after 60 s/,
     'remains in effect and may still complete (Timeout)',
     '  -> Show progress: cluster-sync status plant -n plant-a',
-    '  -> Check whether the operator runs: cluster-sync check',
+    '  -> Check whether the operator is running: cluster-sync check',
   ])
   const other = lateOutcome({ ...asked({}), context: 'plant-b' }, 'the controller has not responded yet', 60_000)
   t.strictSame(other.next, [
     'Show progress: cluster-sync status plant -n plant-a --context plant-b',
-    'Check whether the operator runs: cluster-sync check --context plant-b',
+    'Check whether the operator is running: cluster-sync check --context plant-b',
   ])
 })
 

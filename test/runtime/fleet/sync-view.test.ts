@@ -76,7 +76,7 @@ for (const [name, change, level, says] of [
     'a rollout that stands',
     { state: 'Stopped', message: '1 of 3 gateways of stage plant failed: gw-b: NewProblems' },
     'error',
-    /is stopped at stage plant[^]*gw-b: NewProblems[^]*cluster-sync resume plant[^]*cluster-sync abort plant/,
+    /stage plant: stopped[^]*gw-b: NewProblems[^]*cluster-sync resume plant[^]*cluster-sync abort plant/,
   ],
   [
     'a rollout that went back',

@@ -64,9 +64,9 @@ export const contentRules = {
   },
   'invalid-json': {
     severity: 'error',
-    title: 'A JSON file of a resource is not JSON.',
-    why: 'The gateway cannot read it: the resource is lost. A warning where the fault is the marker of a template, because the file may be rendered before it is delivered.',
-    fix: 'Correct the line in the message, and sign the resource with `cluster-sync sign <path>`.',
+    title: 'A JSON file of a resource is not valid JSON.',
+    why: 'The gateway cannot read it: the resource is lost. A warning if the cause is a template marker, because the file may be rendered before it is delivered.',
+    fix: 'Correct the line that the message names, then sign the resource with `cluster-sync sign <path>`.',
     evidence: 'By definition: it is not JSON.',
   },
   'duplicate-key': {

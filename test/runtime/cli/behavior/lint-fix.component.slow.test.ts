@@ -81,7 +81,7 @@ void t.test('lint names the line of a finding', async (t) => {
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, withFiles({ [`${root}/dev/config-mode.json`]: modeJson('Dev', 'cor') }))
   const { stdout } = await runCli(['lint', folder])
-  containsText(t, stdout, `${root}/dev/config-mode.json:6:13: error: names the parent "cor"`)
+  containsText(t, stdout, `${root}/dev/config-mode.json:6:13: error: the parent "cor"`)
   t.match(stdout, /\n {7}6 \| {3}"parent": "cor"\n/)
   t.match((await runCli(['lint', folder, '--ref', 'main'])).stdout, /config-mode\.json:6:13: error/, 'also of a commit')
 })

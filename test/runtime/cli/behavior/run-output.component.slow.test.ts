@@ -52,7 +52,7 @@ void t.test('a pipe gets plain lines with commit subject, lint findings and next
   const refusal = new RegExp(
     `Z not ready: commit ${bad.slice(0, 8)} of main ".+" by .+ is refused: 1 error \\(CollectionsInvalid\\); ` +
       `the previous commit ${good.slice(0, 8)} of main stays published\\n` +
-      ` {25}resources/dev/config-mode\\.json:\\d+: error: names the parent "nowhere".*\\(unknown-parent\\)\\n {21}next: Run .cluster-sync lint.`,
+      ` {25}resources/dev/config-mode\\.json:\\d+: error: the parent "nowhere".*\\(unknown-parent\\)\\n {21}next: Run .cluster-sync lint.`,
   )
   await until(() => (refusal.test(run.output()) ? true : undefined), 'the refusal is reported')
   t.equal(await run.stop(), 0)

@@ -79,7 +79,7 @@ void t.test("a change that would be refused exits with 1, and new findings are a
   repository.commit({ 'projects/line/odd.txt': 'hello\r```\r\r# Approved\r\u001b[2J\u001b]0;title\u0007\u009b2J\tend' })
   const text = await plan('--base', 'main')
   t.equal(text.code, 1)
-  t.match(text.stdout, /! resources\/prod\/config-mode\.json:\d+:\d+: error: names the parent "cor"/)
+  t.match(text.stdout, /! resources\/prod\/config-mode\.json:\d+:\d+: error: the parent "cor"/)
   t.match(text.stdout, /\+hello.*Approved.*\tend/, 'one line of a file is one line')
   t.notMatch(text.stdout, /[^\P{Cc}\n\t]/u, 'and steers no terminal')
   lacksText(t, text.stdout, 'resources/dev/config-mode.json', 'what main has already is no news')

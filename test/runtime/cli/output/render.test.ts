@@ -89,7 +89,7 @@ void t.test('a pipe gets one plain line per event, with the time in UTC', async 
     '2026-01-01T09:05:07Z not ready: git.example:443 refuses connections (GitConnectionRefused); nothing is published yet',
     '                     next: Check the address and port in spec.git.repo, and whether a firewall or proxy blocks the connection.',
     '2026-01-01T09:05:07Z line-2: Pending aaaaaaaa, the files are in place; the gateway is unreachable and has not read them yet (GatewayUnreachable)',
-    '                     next: Start the gateway, or correct its address. The files are read as soon as it answers.',
+    '                     next: Start the gateway, or correct its address. The gateway reads the files as soon as it answers.',
   ])
 })
 
@@ -104,7 +104,7 @@ void t.test('a terminal gets the local time, symbols, and lines that fit its wid
     '09:05:07 ✓ line-1: Synced aaaaaaaa in 38 ms, 24 added, 1 removed, 3 unchanged, gateway read projects',
     '           and config',
   ])
-  t.ok(lines.includes('           → Start the gateway, or correct its address. The files are read as soon as it answers.'))
+  t.ok(lines.join(' ').includes('→ Start the gateway, or correct its address. The gateway reads the files as soon as'))
 })
 
 void t.test('-v names the files', async (t) => {

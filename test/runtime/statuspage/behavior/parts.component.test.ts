@@ -13,7 +13,10 @@ import { openStatusPage } from '../../../support/status-page.ts'
 
 /** Returns the visible text on one line. */
 function shown(text: string): string {
-  const plain = text.replace(/<[^>]*>/g, ' ').replace(/&quot;|&#39;/g, '"')
+  const plain = text
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
   return plain.replace(/\s+/g, ' ').replace(/ ([.,:])/g, '$1')
 }
 

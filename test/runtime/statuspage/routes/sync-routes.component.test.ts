@@ -27,7 +27,7 @@ void t.test('the page of a GatewaySync names the commit authors and links to the
     `href="${richCommit}"`,
   ])
     containsText(t, text, word)
-  containsText(t, text, 'The next commit that changes one of these files overwrites it.')
+  containsText(t, text, 'The next commit that changes one of these files overwrites the local change.')
   containsText(t, (await get(richSync, { 'accept-language': 'de' })).text, 'Der nächste Commit')
 })
 
@@ -63,7 +63,7 @@ void t.test('each step names its button or who may perform it, and none requires
     'Auf die Gateways wird nichts geschrieben, bis die Synchronisierung fortgesetzt wird. Das können Benutzer, die diesen GatewaySync ändern dürfen.',
   )
   const tiles = seen[1]?.split('<li class="tile').slice(1) ?? []
-  const said = ['confirm them for commit', 'Its page lists the changed files', 'delete the pod gw-2', 'retries']
+  const said = ['confirm them for commit', 'page lists the changed files', 'delete the pod gw-2', 'retries']
   t.strictSame(
     tiles.map((tile, index) => tile.includes(said[index] ?? '-')),
     [true, true, true, true],
@@ -119,7 +119,7 @@ void t.test('a refusal is shown in full once, its reason everywhere, and at most
   const { text } = await get('/gatewaysyncs/plant-a/line-1')
   t.equal(text.split('core/mes is no JSON').length - 1, 1)
   t.ok(text.split('CollectionsInvalid').length - 1 >= 3)
-  const [changes = ''] = text.split('Last changes')[1]?.split('</ol>') ?? []
+  const [changes = ''] = text.split('Recent changes')[1]?.split('</ol>') ?? []
   t.equal(changes.split('<li>').length - 1, 10)
 })
 

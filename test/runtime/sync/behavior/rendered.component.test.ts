@@ -43,7 +43,7 @@ void t.test('a resource broken by a template is refused, and nothing is written'
   matchObject(t, refused, {
     phase: 'Blocked',
     reason: 'CollectionsInvalid',
-    message: /tag-provider\/line\/resource\.json: is not JSON.*\(invalid-resource-json\)/,
+    message: /tag-provider\/line\/resource\.json: is not valid JSON.*\(invalid-resource-json\)/,
   })
   t.strictSame(findingsOf(refused), [`invalid-resource-json ${line}/resource.json`])
   t.equal(read(`${line}/resource.json`), before)

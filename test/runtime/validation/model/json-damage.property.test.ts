@@ -68,6 +68,25 @@ void t.test('the line of the damage is reported', async (t) => {
   for (const [text, kind, line] of rows) matchObject(t, damageOf(Buffer.from(text), { keys: true }), { kind, line }, JSON.stringify(text))
 })
 
+void t.test('what is missing is placed after the value before it', async (t) => {
+  const rows: [string, number, string][] = [
+    ['{\n  "a": 1\n  "b": 2\n}', 2, 'a comma or closing bracket is missing at the end of line 2'],
+    ['{\n  "a": true\n\n  "b": 2\n}', 2, 'a comma or closing bracket is missing at the end of line 2'],
+    ['[{\n  "a": "1"\n]', 2, 'a comma or closing bracket is missing at the end of line 2'],
+    ['{\n  "a": 1 "b": 2\n}', 2, 'a comma or closing bracket is missing on line 2'],
+    ['{\n  "a"\n  1\n}', 3, 'a colon is missing on line 3'],
+    ['{\n  "a": 1,\n  b: 2\n}', 3, 'a key is missing on line 3'],
+    ['{\n  "a": 1\n  // why\n}', 3, 'there is a comment on line 3'],
+  ]
+  for (const [text, line, problem] of rows)
+    matchObject(
+      t,
+      damageOf(Buffer.from(text)),
+      { kind: 'invalid-json', line, problem: `is not valid JSON: ${problem}` },
+      JSON.stringify(text),
+    )
+})
+
 void t.test('keys with different escapes are not reported as duplicates', async (t) => {
   t.equal(damageOf(Buffer.from('{"a":1,"\\u0061":2}'), { keys: true }), undefined)
   matchObject(t, damageOf(Buffer.from('{"ä":1,"ä":2}'), { keys: true }), { problem: 'has the key "ä" twice, again on line 1' })
