@@ -5,6 +5,11 @@ import { readFileSync } from 'node:fs'
 import { constrainedMemory } from 'node:process'
 import { getHeapStatistics } from 'node:v8'
 
+/** The maximum size of this thread's heap, in bytes, which follows from the memory of the container. */
+export function heapLimit(): number {
+  return getHeapStatistics().heap_size_limit
+}
+
 /** Bytes of objects and of the buffers that they hold, including garbage. */
 export function heapAndBuffers(): number {
   const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics()

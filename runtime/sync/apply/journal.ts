@@ -12,7 +12,7 @@ import { withEngineFolder } from '../disk/folders.ts'
 import type { Step } from './steps.ts'
 import type { ManifestChange, ManifestChanges, State } from '../model/manifest.ts'
 import { changeLines, decodeLine, encodeState, inPieces } from '../model/manifest-lines.ts'
-import { dropDurably, eachLine } from '../disk/manifest-file.ts'
+import { dropDurably, eachLine, maxRecordBytes, tooLarge } from '../disk/manifest-file.ts'
 import { mayBeOwned, mayHoldOwned } from '../model/paths.ts'
 
 /** Everything that recovery needs to know about one apply. */
@@ -47,8 +47,6 @@ const head = v.object({
 })
 const tail = v.object({ end: v.number(), crc: v.number() })
 
-/** More than the journal of 500,000 files takes; a larger file was not written by this program. */
-const maxBytes = 256 * 1024 * 1024
 /** The first and the last line are shorter. */
 const endBytes = 4_096
 
@@ -170,7 +168,9 @@ export function readJournal(dataDir: string): Journal | undefined {
       const fd = fs.openSync(engine.at('journal'), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
       try {
         const stat = fs.fstatSync(fd)
-        if (!stat.isFile() || stat.size > maxBytes) throw damaged(1)
+        if (!stat.isFile()) throw damaged(1)
+        if (stat.size > maxRecordBytes())
+          throw new Fault('StateUnreadable', `the journal of an interrupted sync cannot be used: ${tooLarge(stat.size)}`)
         checkEnds(fd, stat.size)
         const reader = journalReader()
         let lines = 0

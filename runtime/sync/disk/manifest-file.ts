@@ -2,6 +2,7 @@
  * Reads the ownership manifest from the data directory, appends to it durably and compacts it.
  */
 import * as fs from 'node:fs'
+import { heapLimit } from '../../platform/memory.ts'
 import { diskFault, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
 import { type EngineFolder, withEngineFolder } from './folders.ts'
 import {
@@ -21,10 +22,28 @@ const newline = 10
 /** A file that shows that a manifest existed: if the manifest is missing beside it, the record of written files was lost. */
 const marker = 'was-synced'
 
-/** More than a manifest of 500,000 files takes before it is compacted; a larger file was not written by this program. */
-const maxBytes = 256 * 1024 * 1024
+/** A line of a usual path has 160 bytes: 26,000 and 600,000 files. */
+const [leastRecordBytes, mostRecordBytes] = [4 * 1024 * 1024, 96 * 1024 * 1024]
+/** Measured: a text of the shortest lines takes 4 times as much memory when it is read, and 8 times while a sync compares its files. */
+const heapPerRecordByte = 12
+/** An array takes three bytes in the text or more, and this much in memory. */
+const bytesPerArray = 40
 /** More than the state with its findings takes, which is the longest line. */
 const maxLineBytes = 1024 * 1024
+
+/**
+ * The largest manifest or journal that is read, in bytes. The gateway can write both, and one that fills the memory would end the agent at
+ * each start.
+ */
+export function maxRecordBytes(): number {
+  return Math.max(leastRecordBytes, Math.min(mostRecordBytes, Math.floor(heapLimit() / heapPerRecordByte)))
+}
+
+/** Explains why a manifest or journal is not read. */
+export function tooLarge(bytes: number): string {
+  const [has, most] = [bytes, maxRecordBytes()].map((each) => Math.ceil(each / (1024 * 1024)))
+  return `it has ${has} MiB, and this process reads at most ${most} MiB; if it syncs that many files, give it more memory`
+}
 
 /**
  * Reads line by line, because the text for 20,000 files should not be in memory as a whole. A damaged manifest is
@@ -42,7 +61,7 @@ export function readManifest(dataDir: string): Manifest {
   try {
     const stat = fs.fstatSync(fd)
     if (!stat.isFile()) return emptyManifest('the manifest is not an ordinary file')
-    if (stat.size > maxBytes) return emptyManifest(`the manifest is damaged: it has ${stat.size} bytes, more than the maximum`)
+    if (stat.size > maxRecordBytes()) return emptyManifest(`the manifest cannot be used: ${tooLarge(stat.size)}`)
     const reader = manifestReader()
     const problem = eachLine(fd, stat.size, reader.line)
     return { ...reader.finish(problem), file: recordFile(stat) }
@@ -61,6 +80,7 @@ export function eachLine(fd: number, size: number, take: (text: string, bytes: n
   let rest = Buffer.alloc(0)
   const buffer = Buffer.allocUnsafe(64 * 1024)
   let left = size
+  let spare = maxRecordBytes()
   for (;;) {
     const count = fs.readSync(fd, buffer, 0, Math.min(left, buffer.length), null)
     if (count === 0) return undefined
@@ -68,12 +88,22 @@ export function eachLine(fd: number, size: number, take: (text: string, bytes: n
     const block = rest.length === 0 ? buffer.subarray(0, count) : Buffer.concat([rest, buffer.subarray(0, count)])
     let start = 0
     for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
-      if (!take(block.toString('utf8', start, end), end + 1 - start)) return 'too many lines are damaged'
+      const text = block.toString('utf8', start, end)
+      const bytes = end + 1 - start
+      spare -= Math.max(bytes, arraysIn(text) * bytesPerArray)
+      if (spare < 0) return 'its lines take more memory than those of a sync'
+      if (!take(text, bytes)) return 'too many lines are damaged'
       start = end + 1
     }
     rest = Buffer.from(block.subarray(start))
     if (rest.length > maxLineBytes) return `a line is longer than ${maxLineBytes} bytes`
   }
+}
+
+function arraysIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('['); at >= 0; at = text.indexOf('[', at + 1)) count += 1
+  return count
 }
 
 function recordFile({ dev, ino, size }: fs.Stats): RecordFile {
@@ -112,8 +142,10 @@ export function appendManifest(
   }
   if (whole) writeMarker(dataDir)
   if (!whole) append(dataDir, manifest, { pieces, count: changes.length, state })
-  else if (isFirst) rewrite(dataDir, manifest, { pieces, count: changes.length, state })
-  else rewrite(dataDir, manifest, { pieces: inPieces(changeLines(all(manifest))), count: manifest.files.size, state })
+  if (whole && isFirst) rewrite(dataDir, manifest, { pieces, count: changes.length, state })
+  else if (whole || manifest.bytes > maxRecordBytes()) {
+    rewrite(dataDir, manifest, { pieces: inPieces(changeLines(all(manifest))), count: manifest.files.size, state })
+  }
   manifest.state = state
   if (state.commit !== null) manifest.suspectReason = undefined
 }

@@ -47,7 +47,9 @@ export function createObserver(dataDir: string): Observer {
     const known = folders.get(folder)
     if (known !== undefined) return known
     const above = folder === '' ? undefined : folderAt(parentOf(folder))
-    const result = above === undefined || above.kind === 'folder' ? classify(folder) : above
+    // Below a folder that is missing, damaged records may name any number of others.
+    if (above !== undefined && above.kind !== 'folder') return above
+    const result = classify(folder)
     folders.set(folder, result)
     return result
   }
