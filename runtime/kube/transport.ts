@@ -115,7 +115,7 @@ export function createTransport(config: KubeConfig, options: TransportOptions): 
         const { url, options } = await begin(path, { method, agent, headers }, stop)
         const response = await startCall(url, options, body).answered
         const text = await readText(response, maxBytes)
-        if (text === undefined) throw new AnswerTooLarge(`${what}: the answer is larger than ${maxBytes} bytes`)
+        if (text === undefined) throw new AnswerTooLarge(`${what}: the response is larger than ${maxBytes} bytes`)
         return { status: response.statusCode ?? 0, text, retryAfterMs: retryAfterToMs(response.headers['retry-after']) }
       } catch (error) {
         throw faultOf(what, error, signal, stop.aborted ? `no answer within ${timeoutMs / 1000} s` : undefined)
@@ -143,11 +143,11 @@ function faultOf(what: string, error: unknown, signal: AbortSignal, late?: strin
 
 function parse(text: string, what: string, complexity: Complexity | undefined): unknown {
   if (complexity !== undefined && createScan(complexity)(Buffer.from(text)))
-    throw new AnswerTooLarge(`${what}: the answer has too many JSON values`)
+    throw new AnswerTooLarge(`${what}: the response has too many JSON values`)
   try {
     return JSON.parse(text === '' ? '{}' : text)
   } catch (error) {
-    throw new Fault('ApiUnavailable', `${what}: the answer is not JSON`, { cause: error })
+    throw new Fault('ApiUnavailable', `${what}: the response is not JSON`, { cause: error })
   }
 }
 

@@ -135,7 +135,7 @@ const tooLarge = [
   {
     name: 'an object above 2 MiB',
     object: syncOf({ annotations: { note: 'x'.repeat(2 * 1024 * 1024) } }),
-    message: 'the answer is larger than 2097152 bytes',
+    message: 'the response is larger than 2097152 bytes',
   },
   { name: 'an object of many lists', object: { ...syncOf({}), many: Array.from({ length: 100_000 }, () => []) }, message: 'JSON values' },
   { name: 'a long name', object: syncOf({ name: 'x'.repeat(254) }), message: 'metadata.name has 254 of at most 253 characters' },

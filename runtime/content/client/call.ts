@@ -53,7 +53,7 @@ export function streamFault(error: unknown, signal: AbortSignal): unknown {
   signal.throwIfAborted()
   if (error instanceof Fault) return error
   const isConnection = error instanceof Error && ('code' in error || error.name === 'AbortError')
-  return isConnection ? new Fault('DeliveryFailed', `the answer ended early: ${causeOf(error)}`, { cause: error }) : error
+  return isConnection ? new Fault('DeliveryFailed', `the response ended early: ${causeOf(error)}`, { cause: error }) : error
 }
 
 /** Whether the other end closed the connection without an answer. */

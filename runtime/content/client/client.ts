@@ -169,7 +169,7 @@ async function readAll(response: IncomingMessage, reader: FramesReader, signal: 
     // A kept-alive connection references the answer for which it was opened, and everything read from it.
     response.off('data', take)
   }
-  if (!reader.ended()) throw new Fault('DeliveryFailed', 'the answer ended early')
+  if (!reader.ended()) throw new Fault('DeliveryFailed', 'the response ended early')
 }
 
 function neverServed(url: string, hasAnswered: boolean): string {

@@ -117,5 +117,5 @@ export function readFrames({ maxHeaderBytes: most, begin, data, end }: Frames): 
 /** Returns the fault for a header without content: CommitGone if git reports the object as missing, otherwise DeliveryFailed. */
 export function headerFault(line: string): Fault {
   if (line.endsWith(missing)) return new Fault('CommitGone', `the mirror has no object ${line.slice(0, line.indexOf(' '))}`)
-  return new Fault('DeliveryFailed', `a frame of the answer is damaged: ${JSON.stringify(line.slice(0, maxHeaderBytes))}`)
+  return new Fault('DeliveryFailed', `a frame of the response is damaged: ${JSON.stringify(line.slice(0, maxHeaderBytes))}`)
 }

@@ -101,7 +101,7 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
     take(text) {
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
-      if (rest.length > maxLineCharacters) throw new Fault('DeliveryFailed', 'a line of the answer is longer than any change')
+      if (rest.length > maxLineCharacters) throw new Fault('DeliveryFailed', 'a line of the response is longer than any change')
       const changes: Change[] = []
       for (const line of lines) {
         const value: unknown = jsonOrUndefined(line)
@@ -111,13 +111,13 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
           entries += 1
           continue
         }
-        if (complete || !isEnd(value, entries)) throw new Fault('DeliveryFailed', 'the answer is damaged')
+        if (complete || !isEnd(value, entries)) throw new Fault('DeliveryFailed', 'the response is damaged')
         complete = true
       }
       return changes
     },
     finish() {
-      if (!complete) throw new Fault('DeliveryFailed', `the answer ended early, after ${entries} entries`)
+      if (!complete) throw new Fault('DeliveryFailed', `the response ended early, after ${entries} entries`)
     },
   }
 }

@@ -357,7 +357,7 @@ void t.test('an error is reported with its reason, and a line that is not an eve
     return undefined
   })
   await until(() => (from.length === 3 ? true : undefined), 'it is watched a third time')
-  t.strictSame(faults, ['Forbidden: watching pods: 403 pods is forbidden', 'ApiUnavailable: watching pods: the answer is not JSON'])
+  t.strictSame(faults, ['Forbidden: watching pods: 403 pods is forbidden', 'ApiUnavailable: watching pods: the response is not JSON'])
 })
 
 void t.test('a line without an end is not kept', { timeout: 600_000 }, async (t) => {

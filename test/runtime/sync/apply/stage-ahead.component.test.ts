@@ -95,7 +95,7 @@ void t.test('files that arrive in another order than in the plan are not fetched
 
 void t.test('after a truncated response the listing and the missing contents are fetched', async (t) => {
   const cut = meddling((at) => {
-    if (at === 5) throw new Fault('DeliveryFailed', 'the answer ended early')
+    if (at === 5) throw new Fault('DeliveryFailed', 'the response ended early')
   })
   const { dataDir, asked, cycle, left } = setUp(t, { files: cut })
   matchObject(t, await cycle(), { phase: 'Synced', files: { added: 9 } })
@@ -112,7 +112,7 @@ void t.test('a truncated file is written again', async (t) => {
       async (request, sink, signal) => {
         const data: FileSink['data'] = (chunk) => {
           sink.data(chunk.subarray(1))
-          throw new Fault('DeliveryFailed', 'the answer ended early')
+          throw new Fault('DeliveryFailed', 'the response ended early')
         }
         await inner(request, { begin: (file) => sink.begin(file), data, end: () => sink.end() }, signal)
       }

@@ -196,7 +196,7 @@ void t.test('a hanging problems request ends with its sync and leaves nothing st
         within.addEventListener('abort', () => reject(new Error(`left ${(left += 1)}`)), { once: true })
       }),
   }
-  const lost = async (): Promise<void> => Promise.reject(new Fault('DeliveryFailed', 'the answer ended early'))
+  const lost = async (): Promise<void> => Promise.reject(new Fault('DeliveryFailed', 'the response ended early'))
   const second = { ...base, 'config/a': '2' }
   const failed = await sync(second, both, { deps: { gateway: hanging, source: { ...source, blobs: lost } } })
   matchObject(t, failed, { phase: 'Failed', reason: 'DeliveryFailed' })
