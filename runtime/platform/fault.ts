@@ -67,7 +67,10 @@ export const reasons = {
   },
   ToolMissing: { retry: 'backoff', help: 'a required program is not installed on this machine, or is too old' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
-  NotVerified: { retry: 'on-change', help: 'spec.git.verify or spec.oci.verify requires a signature that is missing' },
+  NotVerified: {
+    retry: 'on-change',
+    help: 'the commit, tag or artifact has no valid signature by a key that spec.git.verify or spec.oci.verify trusts',
+  },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with this commit, or would lose resources' },
   ValidationFailed: {
     retry: 'on-change',

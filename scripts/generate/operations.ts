@@ -23,11 +23,12 @@ const runbookPath = 'docs/how-to/runbook.md'
 const runbookPage = '../how-to/runbook.md'
 
 const conditionMeanings: Record<ConditionType, string> = {
-  Ready: 'every gateway reports the published commit, which is the desired one, and the desired configuration',
+  Ready:
+    '`SourceReady`, `CollectionsValid` (unless `Warn` accepts the errors), `GatewaysSynced` and `AgentsInjected` are true, the published commit is the desired one, and nothing is paused',
   SourceReady: 'the desired ref was resolved and its commit fetched',
-  CollectionsValid: 'validation found no error in the desired commit',
+  CollectionsValid: 'validation found no error in the desired commit, or does not apply (`NotValidated`)',
   GatewaysSynced: 'every gateway reports the published commit',
-  AgentsInjected: 'every pod that requests an agent has a current one',
+  AgentsInjected: 'every pod that requests an agent has one that supports all fields of the spec',
   Reconciling: 'the controller is working toward the desired state',
   Stalled: 'a change by a user is required',
   Paused: '`spec.paused` is true',

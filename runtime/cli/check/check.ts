@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .description('Verify an installation, from the API server to each gateway. Changes nothing.')
     .option('--operator-namespace <name>', 'namespace of the operator (default: search all)')
     .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the account of the pod)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--context <name>', 'context of the kubeconfig (default: the current one)')
     .addOption(formatOption())
     .addHelpText(
       'after',

@@ -40,7 +40,7 @@ export function register(program: Command): void {
     (name: string, options: ChangeOptions) =>
       exitWith(async () => await (await import('./change-command.ts')).abortCommand(name, options, standardOutput())),
   )
-  change(program, 'rollback', 'Return to a previously published commit and stay there (sets spec.git.ref)', [
+  change(program, 'rollback', 'Return to a previously published commit and stay there (sets spec.git.ref, or spec.oci.digest)', [
     'rollback plant --wait',
     'rollback plant --to 1a2b3c4',
     'rollback plant --to main',

@@ -53,7 +53,7 @@ export function register(program: Command): void {
     .option('--gateway <url>', 'URL of the running gateway, to read its deployment mode')
     .option('--api-key-file <file>', "file with the gateway's API key, <name>:<secret>")
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--mode <name>', 'deployment mode of the gateway (default: from --gateway, otherwise from its ignition.conf)')
+    .option('--mode <name>', 'deployment mode of the gateway (default: from --gateway, from its ignition.conf, or that of the last sync)')
     .option('--ref <ref>', 'ref to plan instead of spec.git.ref')
     .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
     .addOption(new Option('--summary', 'show only counts and findings').conflicts('full'))

@@ -50,7 +50,8 @@ const steps: Readonly<Record<Reason, string>> = {
   NotVerified:
     'Sign the commit or tag with a key that spec.git.verify trusts, and push it; sign an artifact with a key of spec.oci.verify.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
-  ValidationFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding shows which limit was exceeded.',
+  ValidationFailed:
+    'Remove very large files from the collections, or raise the memory limit of the controller; the finding names the cause.',
   // rollout
   RolloutFailed: 'Correct the problems that the failed gateways report, and push a new commit; or resume the rollout of this one.',
   RolloutAborted: 'Push another commit, or resume the rollout of this one.',

@@ -72,7 +72,8 @@ const german: Readonly<Record<ConditionReason, string>> = {
   GitKilled: 'Git oder ein Hilfsprogramm wurde von außen beendet, etwa weil der Speicher knapp war',
   ToolMissing: 'ein benötigtes Programm ist auf diesem Rechner nicht installiert oder zu alt',
   SecretNotFound: 'ein Secret oder ein Eintrag darin fehlt oder ist leer',
-  NotVerified: 'die Signatur fehlt, die spec.git.verify oder spec.oci.verify verlangt',
+  NotVerified:
+    'der Commit, das Tag oder das Artefakt hat keine gültige Signatur mit einem Schlüssel, dem spec.git.verify oder spec.oci.verify vertraut',
   CollectionsInvalid: 'mit diesem Commit würde ein Gateway nicht starten oder Ressourcen verlieren',
   ValidationFailed: 'die Prüfung dieses Commits brauchte zu viel Speicher oder Zeit oder stieß auf einen Fehler im Programm',
   // rollout
