@@ -35,7 +35,7 @@ const leftToReader: Readonly<Record<string, readonly string[]>> = {
   'docs/how-to/api-key.md': ['gateway-api'],
   'docs/how-to/capture.md': ['git-captures'],
   'docs/how-to/notifications.md': ['plant-chat'],
-  'docs/how-to/status-page.md': ['status-page-login', 'status-page-proxy'],
+  'docs/how-to/status-page.md': ['gateways-tls', 'status-page-login', 'status-page-proxy'],
   'docs/how-to/webhooks/set-up.md': ['receiver-tls'],
 }
 
