@@ -34,7 +34,7 @@ function rulesOf(keywords: JsonObject): CelRule[] {
 /** Keywords of JSON schema that the API server rejects or silently drops. */
 const refusedKeywords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
 
-/** The schema as the API server accepts it: without `additionalProperties: false` beside properties, and with few unions. */
+/** The schema as the API server accepts it: without `additionalProperties` where `properties` is set. */
 function structural(generated: JsonObject): JsonObject {
   // valibot copies pipe metadata into the schema.
   const { crd: own, ...others } = generated
@@ -104,8 +104,7 @@ const syncReportColumns: Column[] = [
   age,
 ]
 
-/** A CustomResourceDefinition. */
-type CustomResource = {
+type CustomResourceDefinition = {
   apiVersion: string
   kind: string
   metadata: { name: string; annotations: Record<string, string> }
@@ -120,7 +119,7 @@ const keep = {
 }
 
 /** The CustomResourceDefinition of GatewaySync, generated from the valibot schemas that also validate at run time. */
-export function gatewaySyncCrd(): CustomResource {
+export function gatewaySyncCrd(): CustomResourceDefinition {
   const spec = structuralSchema(gatewaySyncSpec({ allowLocal: false }))
   const status = structuralSchema(gatewaySyncStatus)
   return definition(
@@ -133,7 +132,7 @@ export function gatewaySyncCrd(): CustomResource {
 }
 
 /** The CustomResourceDefinition of SyncReport, generated like that of GatewaySync. */
-export function syncReportCrd(): CustomResource {
+export function syncReportCrd(): CustomResourceDefinition {
   const spec = structuralSchema(syncReportSpec)
   return definition(
     syncReportKind,
@@ -150,7 +149,7 @@ function definition(
   spec: JsonObject,
   status: JsonObject,
   columns: Column[],
-): CustomResource {
+): CustomResourceDefinition {
   const schema = {
     type: 'object',
     description,

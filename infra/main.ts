@@ -19,7 +19,7 @@ const dist = 'dist'
 const causes: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EISDIR: 'it is a folder',
-  EACCES: 'this user may not read it',
+  EACCES: 'permission denied',
   ERR_MODULE_NOT_FOUND: 'it does not exist, or a module that it imports does not',
 }
 
@@ -30,7 +30,7 @@ try {
   const outdir = process.env['CDK8S_OUTDIR'] ?? scratch
   const publishing = path.resolve(outdir) === path.resolve(scratch)
   if (publishing) rmSync(scratch, { recursive: true, force: true })
-  // cdk8s-cli has emptied the folder of `--output`. The chart does not depend on the values, so it is written even if they are invalid.
+  // cdk8s-cli has emptied dist/, so write the chart again. It does not depend on the values, so do it before they are read.
   if (path.resolve(outdir) === path.resolve(dist)) writeChart(path.join(dist, 'chart'))
   const app = new App({ outdir })
   createCharts(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })

@@ -7,7 +7,7 @@ import type { Values } from './values.ts'
 
 export const chartName = 'cluster-sync-operator'
 
-/** As in Helm: most object names begin with the name. */
+/** As in Helm, most object names begin with the release name. */
 export type Release = { name: string; namespace: string }
 
 export type Names = {
@@ -28,7 +28,7 @@ export type Names = {
   receiverService: string
   statusPageService: string
   certificateSecret: string
-  /** Contains the keys of the webhook receiver that are in the values. */
+  /** Secret for the webhook receiver's keys that are given inline in the values. */
   receiverSecret: string
   /** Labels of every object; not used in selectors. */
   labels: Readonly<Record<string, string>>
@@ -38,7 +38,7 @@ export type Names = {
 
 /** The labels that distinguish the pods of one installation from all others. */
 export const selectorKeys = ['app.kubernetes.io/name', 'app.kubernetes.io/instance'] as const
-/** The labels of every object that values cannot change. */
+/** Keys of the labels that every object has and that values cannot override. */
 export const ownLabelKeys = [
   ...selectorKeys,
   'app.kubernetes.io/version',

@@ -95,9 +95,7 @@ export class OperatorChart extends Chart {
     this.admission = new Admission(this, 'Admission', props)
     // An app can then set any field with a JSON patch.
     for (const object of this.apiObjects) patchable(object)
-    // The default namespace of objects that an app adds, such as the Ingress of `exposeViaIngress`. As a prop of the chart, it would also
-    // apply to the cluster-scoped objects above.
-    Object.assign(this, { namespace: release.namespace })
+    setNamespace(this, release.namespace)
   }
 
   /** All objects, including those of nested constructs, which `Chart.apiObjects` omits. */
@@ -127,11 +125,22 @@ export class OperatorChart extends Chart {
   }
 }
 
+/**
+ * The namespace of objects that an app adds, such as the Ingress of `exposeViaIngress`. As a prop of the chart, it would also apply to the
+ * cluster-scoped objects of the operator; the API server removes it from those that an app adds.
+ */
+function setNamespace(chart: Chart, namespace: string): void {
+  Object.assign(chart, { namespace })
+}
+
 function warn(warning: string): void {
   process.stderr.write(`warning: ${warning}\n`)
 }
 
-/** The CRDs. Apply them before everything else; uninstalling the operator keeps them. */
+/**
+ * The CRDs. Apply them before everything else; uninstalling the operator keeps them. They are plain objects, as in the Helm chart: the schemas
+ * of `k8s.KubeCustomResourceDefinition` have other names for the fields of Kubernetes (`xKubernetesListType`).
+ */
 export class CrdChart extends Chart {
   readonly gatewaySync: ApiObject
   readonly syncReport: ApiObject

@@ -61,7 +61,7 @@ export class Certificates extends Construct {
   }
 }
 
-/** The issuer of the certificate of the TLS ports. A Secret in the values takes precedence. */
+/** Where the certificate comes from. A Secret in the values takes precedence. */
 export function certificateSource({ webhook, certManager }: Values): 'existing-secret' | 'cert-manager' | 'controller' {
   if (webhook.existingSecret !== '') return 'existing-secret'
   return certManager.enabled ? 'cert-manager' : 'controller'

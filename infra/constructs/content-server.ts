@@ -6,7 +6,7 @@ import { Construct } from 'constructs'
 import type { SharedProps } from './shared-props.ts'
 import { createService } from './service.ts'
 
-/** Configured by the values of `delivery`, which is also the name of its port. */
+/** Configured by the values of `delivery`, which is also the name of the port in the container; that of the Service is `https`. */
 export class ContentServer extends Construct {
   readonly service: kplus.Service
 

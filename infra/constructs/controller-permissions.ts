@@ -6,6 +6,7 @@ import { Construct } from 'constructs'
 import { gatewaySyncKind, syncReportKind } from '../../runtime/api/names.ts'
 import type { SharedProps } from './shared-props.ts'
 import { clusterMetadata, metadata } from '../names.ts'
+import { isReceiverOpen } from '../values/receiver-keys.ts'
 import type { Values } from '../values.ts'
 import { certificateSource } from './certificates.ts'
 import { addSubject, createClusterRole, customResource, named } from './roles.ts'
@@ -139,7 +140,7 @@ function ownRules({ names, values }: SharedProps): kplus.RolePolicyRule[] {
     )
   }
   if (isReceiverOpen(values)) {
-    // The warning about an open receiver is an event of the controller's own pod, whose namespace may not be watched.
+    // The warning about an open receiver is an event of the controller's own pod, whose namespace might not be watched.
     rules.push({ verbs: ['get'], resources: [kplus.ApiResource.PODS] }, { verbs: ['create', 'patch'], resources: [events] })
   }
   if (certificateSource(values) === 'controller') {
@@ -154,9 +155,4 @@ function ownRules({ names, values }: SharedProps): kplus.RolePolicyRule[] {
 function secrets({ rbac }: Values): kplus.IApiEndpoint[] {
   const { names } = rbac.secrets
   return names.length > 0 ? names.map((name) => named(kplus.ApiResource.SECRETS, name)) : [kplus.ApiResource.SECRETS]
-}
-
-/** Whether the receiver accepts calls from anyone, because no key is configured. */
-function isReceiverOpen({ webhookReceiver: { enabled, hmac, token } }: Values): boolean {
-  return enabled && [hmac, token].every(({ secret, secretRef }) => secret === '' && secretRef.name === '')
 }

@@ -5,9 +5,10 @@ import { ports } from '../../runtime/api/names.ts'
 import type { ControllerSettingsInput } from '../../runtime/settings/controller.ts'
 import type { SharedProps } from './shared-props.ts'
 import type { Names } from '../names.ts'
+import { mountPaths } from '../values/mounts.ts'
+import { receiverKeys } from '../values/receiver-keys.ts'
 import type { Values } from '../values.ts'
 import { certificateNames, certificateSource } from './certificates.ts'
-import { mountPaths, receiverKeys } from './volumes.ts'
 
 export function controllerSettings({ names, values, version }: SharedProps): ControllerSettingsInput {
   const { fullname, namespace, deliveryService } = names
@@ -110,7 +111,7 @@ function statusPageSettings({
   }
 }
 
-/** JSON with sorted keys and one line for each member, so that changing a setting changes one line. */
+/** JSON with sorted keys and one top-level member per line, so that a changed setting is a one-line diff. */
 export function settingsJson(settings: ControllerSettingsInput): string {
   const lines = Object.entries(sorted(settings) as object).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`)
   return `{\n${lines.join(',\n')}\n}`

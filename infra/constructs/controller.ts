@@ -22,10 +22,10 @@ export type ControllerProps = SharedProps & {
 }
 
 const podSpec = '/spec/template/spec'
-const container = `${podSpec}/containers/0`
+const container = `${podSpec}/containers/controller`
 
 export class Controller extends Construct {
-  /** A StatefulSet if `source.persistence.enabled` is true. */
+  /** Despite its name, a StatefulSet if `source.persistence.enabled` is true. */
   readonly deployment: kplus.Deployment | kplus.StatefulSet
   readonly disruptionBudget: kplus.k8s.KubePodDisruptionBudget | undefined
 
@@ -34,6 +34,7 @@ export class Controller extends Construct {
     const { names, values, service } = props
     const { persistence } = values.source
     const workload = workloadProps(this, props)
+    // Parallel, because replicas do not depend on each other: one that is not ready must not keep the others from starting.
     this.deployment = persistence.enabled
       ? new kplus.StatefulSet(this, 'StatefulSet', { ...workload, service, podManagementPolicy: kplus.PodManagementPolicy.PARALLEL })
       : new kplus.Deployment(this, 'Deployment', { ...workload, strategy: strategy(values) })
@@ -41,6 +42,7 @@ export class Controller extends Construct {
     this.completePod(values)
     if (persistence.enabled) {
       setFields(this.deployment, {
+        // Mirrors can be fetched again, so the claim of a removed replica is of no use.
         '/spec/persistentVolumeClaimRetentionPolicy': { whenDeleted: persistence.whenDeleted, whenScaled: 'Delete' },
         '/spec/volumeClaimTemplates': [claimTemplate(names.selector, persistence)],
       })
@@ -67,8 +69,9 @@ export class Controller extends Construct {
     const { podSecurityContext, securityContext, source } = values
     setFields(this.deployment, {
       '/spec/revisionHistoryLimit': values.revisionHistoryLimit,
-      // A context from the values replaces the default one.
+      // On the pod, so that it also applies to containers that an app adds; cdk8s-plus supports it on containers only.
       [`${podSpec}/securityContext/seccompProfile`]: { type: 'RuntimeDefault' },
+      // A context from the values replaces the default one.
       [`${podSpec}/securityContext`]: podSecurityContext,
       [`${podSpec}/imagePullSecrets`]: values.imagePullSecrets,
       [`${podSpec}/nodeSelector`]: values.nodeSelector,
@@ -83,9 +86,9 @@ export class Controller extends Construct {
     const workload = ApiObject.of(this.deployment)
     workload.addJsonPatch(JsonPatch.remove('/spec/minReadySeconds'))
     if (!values.hostNetwork) workload.addJsonPatch(JsonPatch.remove(`${podSpec}/hostNetwork`))
-    // cdk8s-plus accepts sizes only, not every quantity. The volume of the mirrors is the first one.
+    // cdk8s-plus accepts sizes only, not every quantity.
     if (!source.persistence.enabled && source.storage.existingClaim === '')
-      setFields(this.deployment, { [`${podSpec}/volumes/0/emptyDir`]: { sizeLimit: source.storage.sizeLimit } })
+      setFields(this.deployment, { [`${podSpec}/volumes/source/emptyDir`]: { sizeLimit: source.storage.sizeLimit } })
     const others = otherVolumes(values)
     const volumes = others.flatMap(({ volume }) => volume ?? [])
     appendTo(this.deployment, `${podSpec}/volumes`, [...volumes, ...values.extraVolumes])
@@ -106,6 +109,7 @@ function workloadProps(
       labels: { ...names.labels, ...values.podLabels, ...names.selector },
       annotations: { ...values.commonAnnotations, ...values.podAnnotations },
     },
+    // By default, cdk8s-plus selects by a label of its own, but the selector of an installed Deployment is immutable.
     select: false,
     replicas: values.replicaCount,
     serviceAccount,
@@ -138,6 +142,7 @@ function workloadProps(
         })),
         liveness: probe('/healthz', values.livenessProbe),
         readiness: probe('/readyz', values.readinessProbe),
+        // cdk8s-plus would set its own defaults; `completePod` sets the values.
         resources: {},
         securityContext: { capabilities: { drop: [kplus.Capability.ALL] } },
         volumeMounts: volumeMounts(scope, names, values),
@@ -176,7 +181,7 @@ function probe(
   })
 }
 
-/** If two replicas would write to one claim or both be leader, the old replica must stop before the new one starts. */
+/** Where two replicas could write to one claim or both act as leader, the old one must stop before the new one starts. */
 function strategy({ source: { storage }, leaderElection, hostNetwork }: Values): kplus.DeploymentStrategy {
   if (storage.existingClaim !== '' || !leaderElection.enabled) return kplus.DeploymentStrategy.recreate()
   // Two pods on one node cannot use the same host port, so the old pod must stop first.

@@ -4,38 +4,69 @@
 import { ApiObject, JsonPatch } from 'cdk8s'
 import type { IConstruct } from 'constructs'
 
-/** Sets fields by JSON pointer. Empty strings, lists and objects are left out. */
+type Transform = (manifest: unknown) => unknown
+
+/** What changes the final manifest of an object, in this order. */
+const transforms = new WeakMap<ApiObject, Transform[]>()
+
+/** Sets fields by pointer. Empty strings, lists and objects are left out. */
 export function setFields(construct: IConstruct, fields: Readonly<Record<string, unknown>>): void {
-  const present = Object.entries(fields).filter(([, value]) => !isEmpty(value))
-  patchable(ApiObject.of(construct)).addJsonPatch(...present.map(([pointer, value]) => JsonPatch.add(pointer, value)))
+  for (const [pointer, value] of Object.entries(fields))
+    if (!isEmpty(value))
+      addTransform(
+        construct,
+        set(pointer, () => value),
+      )
 }
 
-/** Appends elements to a list by its JSON pointer. */
+/** Appends elements to a list by its pointer. */
 export function appendTo(construct: IConstruct, list: string, elements: readonly unknown[]): void {
-  patchable(ApiObject.of(construct)).addJsonPatch(...elements.map((element) => JsonPatch.add(`${list}/-`, element)))
+  for (const element of elements)
+    addTransform(
+      construct,
+      set(`${list}/-`, () => element),
+    )
 }
 
 /**
- * Merges a value into a field by JSON pointer, so that it applies in addition to what methods of the construct set there, such as those of
+ * Merges a value into a field by pointer, so that it applies in addition to what methods of the construct set there, such as those of
  * `scheduling`: objects are merged, and lists are concatenated.
  */
 export function addToField(construct: IConstruct, pointer: string, value: object): void {
-  if (isEmpty(value)) return
-  const object = ApiObject.of(construct)
-  const toJson = object.toJson.bind(object)
-  object.toJson = () => {
-    const json: unknown = toJson()
-    const present = pointer
+  if (!isEmpty(value))
+    addTransform(
+      construct,
+      set(pointer, (present) => combined(present, value)),
+    )
+}
+
+function addTransform(construct: IConstruct, transform: Transform): void {
+  patchable(ApiObject.of(construct)).push(transform)
+}
+
+/**
+ * Sets a field. The pointer is a JSON pointer, in which elements of lists may also have their names: `/containers/controller`. `valueOf` returns
+ * the new value for the present one.
+ */
+function set(pointer: string, valueOf: (present: unknown) => unknown): Transform {
+  return (manifest) => {
+    let present = manifest
+    const members = pointer
       .split('/')
       .slice(1)
-      .reduce((at, member) => (at as Record<string, unknown> | undefined)?.[member], json)
-    return JsonPatch.apply(json, JsonPatch.add(pointer, combined(present, value))) as unknown
+      .map((member) => {
+        const index = Array.isArray(present) ? present.findIndex((element: { name?: unknown }) => element.name === member) : -1
+        const found = index < 0 ? member : String(index)
+        present = (present as Record<string, unknown> | undefined)?.[found]
+        return `/${found}`
+      })
+    return JsonPatch.apply(manifest, JsonPatch.add(members.join(''), valueOf(present))) as unknown
   }
 }
 
 function combined(present: unknown, added: unknown, member = ''): unknown {
   if (Array.isArray(present) && Array.isArray(added)) {
-    // A node must match only one of the terms, so each present term is combined with each added one.
+    // A node needs to match only one term, so each existing term is combined with each added one.
     if (member === 'nodeSelectorTerms') return present.flatMap((one) => added.map((other) => combined(one, other)))
     return [...(present as unknown[]), ...(added as unknown[])]
   }
@@ -47,15 +78,28 @@ function combined(present: unknown, added: unknown, member = ''): unknown {
 /**
  * Applies JSON patches to the final manifest, so that they can set any field of the Kubernetes API. By default, the classes of cdk8s-plus
  * and of `cdk8s import` apply patches to their props, and then convert only the fields that they know: fields of newer Kubernetes versions,
- * quantities and named ports are lost. Each call wraps the object again, so that later patches apply to the result of earlier ones. Objects
- * that an app creates, such as the Ingress of `exposeViaIngress`, keep the behavior of cdk8s.
+ * quantities and named ports are lost. Objects that an app creates, such as the Ingress of `exposeViaIngress`, keep the behavior of cdk8s.
+ * Returns the object's list of transforms, to which each patch is added.
  */
-export function patchable(object: ApiObject): ApiObject {
+export function patchable(object: ApiObject): Transform[] {
+  const known = transforms.get(object)
+  if (known !== undefined) return known
+  const added: Transform[] = []
+  transforms.set(object, added)
   const toJson = object.toJson.bind(object)
-  const patches: JsonPatch[] = []
-  object.addJsonPatch = (...more) => void patches.push(...more)
-  object.toJson = () => JsonPatch.apply(toJson(), ...patches) as unknown
-  return object
+  object.addJsonPatch = (...patches) => void added.push((manifest) => JsonPatch.apply(manifest, ...patches) as unknown)
+  object.toJson = () => {
+    const manifest: unknown = toJson()
+    try {
+      return added.reduce((result, transform) => transform(result), manifest)
+    } catch (error) {
+      // The message of cdk8s, which names the construct.
+      throw new Error(`Failed serializing construct at path '${object.node.path}' with name '${object.name}': ${String(error)}`, {
+        cause: error,
+      })
+    }
+  }
+  return added
 }
 
 export function isEmpty(value: unknown): boolean {

@@ -19,7 +19,7 @@ export function createIngress(scope: Construct, names: Names, service: kplus.Ser
       paths.map(({ path, pathType }) => ({ host, path, pathType: pathType as kplus.HttpIngressPathType, backend })),
     ),
     tls: tls.map(({ secretName, hosts }, index) => ({
-      secret: kplus.Secret.fromSecretName(scope, `Certificate${index}`, secretName),
+      secret: kplus.Secret.fromSecretName(scope, `TlsSecret${index}`, secretName),
       hosts,
     })),
   })

@@ -15,7 +15,7 @@ import { setFields } from './fields.ts'
 import { createClusterRole } from './roles.ts'
 import { createService } from './service.ts'
 
-/** Creates objects of the Prometheus operator only if the values enable them. */
+/** The role is always created, every other object only if the values enable it. */
 export class Monitoring extends Construct {
   /** Bind it to the account that scrapes the metrics. */
   readonly metricsReaderRole: kplus.ClusterRole

@@ -29,14 +29,17 @@ export class NetworkPolicy extends Construct {
     ]
 
     const policy = new kplus.NetworkPolicy(this, 'Policy', { metadata: metadata(names, names.fullname), selector: controller })
+    /**
+     * Opens a port to peers in the format of the Kubernetes API; to every client if there are none. cdk8s-plus has no rule without a peer, and
+     * with some network plugins the IP block of `NetworkPolicyIpBlock.anyIpv4` does not include pods.
+     */
+    const open = (port: number, from: readonly unknown[] = []): void =>
+      appendTo(policy, '/spec/ingress', [{ ...(from.length > 0 && { from }), ports: [tcp(port)] }])
     /** Opens a port to the peers in the values, otherwise to the default peers. */
     const allow = (port: number, from: readonly unknown[], peers: readonly kplus.INetworkPolicyPeer[]): void => {
-      // Peers in the values have the format of the Kubernetes API.
-      if (from.length > 0) appendTo(policy, '/spec/ingress', [{ from, ports: [tcp(port)] }])
+      if (from.length > 0) open(port, from)
       else for (const peer of peers) policy.addIngressRule(peer, [kplus.NetworkPolicyPort.tcp(port)])
     }
-    /** Opens a port to every address; cdk8s-plus has no rule without a peer. */
-    const allowAnyone = (port: number): void => appendTo(policy, '/spec/ingress', [{ ports: [tcp(port)] }])
 
     // Probes need no rule, because the node of a pod can always reach it. Replicas fetch content from the leader.
     policy.addIngressRule(controller, [kplus.NetworkPolicyPort.tcp(delivery.port)])
@@ -45,10 +48,8 @@ export class NetworkPolicy extends Construct {
     // Pods with an agent are excluded, because scripts of gateways are untrusted.
     if (statusPage.enabled) allow(statusPage.port, networkPolicy.statusPage.from, [withoutAgent])
     // API servers have no labels, and often no address that is known in advance.
-    if (webhook.enabled) allowAnyone(webhook.port)
-    if (webhookReceiver.enabled && networkPolicy.webhookReceiver.from.length > 0)
-      allow(webhookReceiver.port, networkPolicy.webhookReceiver.from, [])
-    else if (webhookReceiver.enabled) allowAnyone(webhookReceiver.port)
+    if (webhook.enabled) open(webhook.port)
+    if (webhookReceiver.enabled) open(webhookReceiver.port, networkPolicy.webhookReceiver.from)
 
     if (networkPolicy.egress.enabled) {
       const { ports, dnsPort } = networkPolicy.egress

@@ -2,6 +2,7 @@
  * Write permissions that RBAC cannot express.
  */
 import { Construct } from 'constructs'
+// cdk8s-plus-28 has only earlier versions of these kinds.
 import {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -17,21 +18,21 @@ import { clusterMetadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
 import { labelSelector, namespaceIs } from './admission.ts'
 
-/** A policy and its binding have the same name. */
-type Bound = readonly [policy: ValidatingAdmissionPolicy, binding: ValidatingAdmissionPolicyBinding]
+/** They have the same name. */
+type BoundPolicy = { readonly policy: ValidatingAdmissionPolicy; readonly binding: ValidatingAdmissionPolicyBinding }
 
 /** Admission policies that restrict who may write, and what. */
 export class Policies extends Construct {
   /** An agent writes only the SyncReport of its own pod. */
-  readonly report: Bound
+  readonly report: BoundPolicy
   /** Only the controller writes the status of a GatewaySync. */
-  readonly status: Bound
+  readonly status: BoundPolicy
   /** Apart from the status, the controller changes only its own annotations of a GatewaySync, and fields that users may change on the status page. */
-  readonly spec: Bound
+  readonly spec: BoundPolicy
   /** Only users with a separate permission let a commit skip the stages of a rollout. */
-  readonly stages: Bound
-  /** In its own namespace the controller creates only its Lease and its certificate Secret. */
-  readonly own: Bound
+  readonly stages: BoundPolicy
+  /** Of Leases and Secrets, the controller creates in its own namespace only its Lease and its certificate Secret. */
+  readonly own: BoundPolicy
 
   private readonly names: Names
 
@@ -49,16 +50,16 @@ export class Policies extends Construct {
   }
 
   /** Binds a policy in the given namespaces, or in all, so that installations for different namespaces do not restrict each other. */
-  private bind(id: string, spec: Spec, matchResources?: MatchResources): Bound {
+  private bind(id: string, spec: Spec, matchResources?: MatchResources): BoundPolicy {
     const name = `${this.names.fullname}-${id}`
     const metadata = clusterMetadata(this.names, name)
-    return [
-      new ValidatingAdmissionPolicy(this, `${id}-policy`, { metadata, spec }),
-      new ValidatingAdmissionPolicyBinding(this, `${id}-binding`, {
+    return {
+      policy: new ValidatingAdmissionPolicy(this, `${id}-policy`, { metadata, spec }),
+      binding: new ValidatingAdmissionPolicyBinding(this, `${id}-binding`, {
         metadata,
         spec: { policyName: name, validationActions: ['Deny'], ...(matchResources && { matchResources }) },
       }),
-    ]
+    }
   }
 }
 
@@ -169,7 +170,7 @@ function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Valu
   return {
     failurePolicy: 'Fail',
     matchConstraints: matching([ours([gatewaySyncKind.plural], ['UPDATE'])]),
-    matchConditions: [isController(names)],
+    matchConditions: [onlyController(names)],
     variables: [
       { name: 'before', expression: 'oldObject.metadata.?annotations.orValue({})' },
       { name: 'after', expression: 'object.metadata.?annotations.orValue({})' },
@@ -231,7 +232,7 @@ function ownPolicy(names: Names): Spec {
       resourceRule('', 'v1', ['secrets'], ['CREATE']),
       resourceRule('coordination.k8s.io', '*', ['leases'], ['CREATE']),
     ]),
-    matchConditions: [isController(names)],
+    matchConditions: [onlyController(names)],
     validations: [
       {
         expression: `request.resource.resource != 'leases' || object.metadata.name == '${names.fullname}'`,
@@ -252,7 +253,7 @@ function userOf({ namespace, serviceAccount }: Names): string {
   return `system:serviceaccount:${namespace}:${serviceAccount}`
 }
 
-function isController(names: Names): { name: string; expression: string } {
+function onlyController(names: Names): { name: string; expression: string } {
   return { name: 'controller', expression: `request.userInfo.username == '${userOf(names)}'` }
 }
 

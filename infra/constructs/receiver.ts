@@ -6,13 +6,13 @@ import type * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import type { SharedProps } from './shared-props.ts'
 import { metadata } from '../names.ts'
-import type { Values } from '../values.ts'
+import { isInline } from '../values/receiver-keys.ts'
 import { createIngress } from './ingress.ts'
 import { createService } from './service.ts'
 
 /** The endpoint for git hosts. Creates nothing if `webhookReceiver.enabled` is false. */
 export class Receiver extends Construct {
-  /** The keys that the values contain. */
+  /** Holds the HMAC key and bearer token that are given inline in the values. */
   readonly secret: k8s.KubeSecret | undefined
   /** Plain HTTP: TLS is terminated at the Ingress or load balancer in front of it. */
   readonly service: kplus.Service | undefined
@@ -37,11 +37,6 @@ export class Receiver extends Construct {
     })
     if (ingress.enabled) this.ingress = createIngress(this, names, this.service, ingress)
   }
-}
-
-/** Whether the values contain the key itself, and no `secretRef` takes precedence. */
-export function isInline({ secret, secretRef }: Values['webhookReceiver']['hmac']): boolean {
-  return secret !== '' && secretRef.name === ''
 }
 
 function base64(text: string): string {

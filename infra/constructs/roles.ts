@@ -6,12 +6,12 @@ import * as kplus from 'cdk8s-plus-28'
 import type { Construct } from 'constructs'
 import { group } from '../../runtime/api/names.ts'
 
-/** All objects of a custom resource of the operator, or of a subresource. */
+/** One of the operator's custom resources, or a subresource of one. */
 export function customResource(resourceType: string): kplus.ApiResource {
   return kplus.ApiResource.custom({ apiGroup: group, resourceType })
 }
 
-/** One object by name, for which cdk8s-plus has no class: a `kplus.ApiResource` stands for all objects of a resource. */
+/** One object by name, which `kplus.ApiResource` cannot express: it always stands for all objects of a resource. */
 export function named({ apiGroup, resourceType }: kplus.ApiResource, resourceName: string): kplus.IApiResource & kplus.IApiEndpoint {
   const resource = { apiGroup, resourceType, resourceName }
   return { ...resource, asApiResource: () => resource, asNonApiResource: () => undefined }

@@ -5,34 +5,10 @@ import { Size } from 'cdk8s'
 import * as kplus from 'cdk8s-plus-28'
 import type { Construct } from 'constructs'
 import type { Names } from '../names.ts'
+import { mountPaths } from '../values/mounts.ts'
+import { isInline, receiverKeys } from '../values/receiver-keys.ts'
 import type { Values } from '../values.ts'
 import { certificateSource } from './certificates.ts'
-import { isInline } from './receiver.ts'
-
-export const mountPaths = {
-  source: '/var/lib/cluster-sync',
-  certificate: '/etc/cluster-sync/certificate',
-  receiver: '/etc/cluster-sync/receiver',
-  notifications: '/etc/cluster-sync/notifications',
-  statusPage: '/etc/cluster-sync/status-page',
-  login: '/etc/cluster-sync/status-page-login',
-  clusters: '/etc/cluster-sync/clusters',
-  tmp: '/tmp',
-} as const
-
-/** Names and paths that `extraVolumes` and `extraVolumeMounts` may not use. */
-export const operatorVolumes: readonly string[] = [
-  'source',
-  'certificate',
-  'receiver-hmac',
-  'receiver-token',
-  'notifications',
-  'status-page',
-  'status-page-login',
-  'clusters',
-  'tmp',
-]
-export const operatorMountPaths: readonly string[] = Object.values(mountPaths)
 
 /** The volumes that cdk8s-plus supports, with their mounts. */
 export function volumeMounts(scope: Construct, names: Names, values: Values): kplus.VolumeMount[] {
@@ -61,12 +37,6 @@ export function volumeMounts(scope: Construct, names: Names, values: Values): kp
   return mounts
 }
 
-/** The keys of the webhook receiver that the values contain or refer to. */
-export function receiverKeys({ webhookReceiver }: Values): ('hmac' | 'token')[] {
-  if (!webhookReceiver.enabled) return []
-  return (['hmac', 'token'] as const).filter((name) => isInline(webhookReceiver[name]) || webhookReceiver[name].secretRef.name !== '')
-}
-
 type MountedVolume = {
   volume?: { name: string } & Record<string, unknown>
   mount: { name: string; mountPath: string } & Record<string, unknown>
@@ -76,7 +46,7 @@ type MountedVolume = {
 export function otherVolumes({ notifications, statusPage, source }: Values): MountedVolume[] {
   const volumes: MountedVolume[] = []
   if (source.persistence.enabled) volumes.push({ mount: { name: 'source', mountPath: mountPaths.source } })
-  if (notifications.length > 0) volumes.push(projected('notifications', mountPaths.notifications, notifications.map(receiverSecret)))
+  if (notifications.length > 0) volumes.push(projected('notifications', mountPaths.notifications, notifications.map(notificationSecret)))
   if (statusPage.enabled && statusPage.oidc.enabled) {
     const items = ['client-secret', 'session-key', 'ca.crt'].map((key) => ({ key, path: key }))
     volumes.push(projected('status-page-login', mountPaths.login, [secretSource(statusPage.oidc.secretRef.name, items)]))
@@ -86,7 +56,7 @@ export function otherVolumes({ notifications, statusPage, source }: Values): Mou
   return volumes
 }
 
-function receiverSecret({ name, secretRef }: Values['notifications'][number]): object {
+function notificationSecret({ name, secretRef }: Values['notifications'][number]): object {
   const keys = ['address', 'hmac-key', 'ca.crt']
   return secretSource(
     secretRef.name,

@@ -4,11 +4,11 @@
 import { podAnnotations, ports } from '../../runtime/api/names.ts'
 import { amountOf } from '../../runtime/api/quantity.ts'
 import { controllerSettingsVariable } from '../../runtime/settings/controller.ts'
-import { operatorMountPaths, operatorVolumes } from '../constructs/volumes.ts'
 import type { Release } from '../names.ts'
 import type { Values } from '../values.ts'
 import { millisecondsOf } from './duration.ts'
 import { isNamespaceName, isServiceLabel } from './fields.ts'
+import { operatorMountPaths, operatorVolumes } from './mounts.ts'
 import { openPorts } from './open-ports.ts'
 
 /** No repository fits on a smaller volume, so the controller would reject every one. */

@@ -6,6 +6,7 @@ import { metricsReaderLabel } from '../../runtime/api/names.ts'
 import { ownLabelKeys, selectorKeys } from '../names.ts'
 import { type Values, valuesSchema } from '../values.ts'
 import { when } from './combinations.ts'
+import { isReceiverOpen } from './receiver-keys.ts'
 
 /** One message per warning; each begins with the key that it is about. */
 export function warningsOf(values: Values): string[] {
@@ -71,13 +72,15 @@ function agents({ webhook, agentImage, agent }: Values): string[] {
   )
 }
 
-function receiver({ webhookReceiver }: Values): string[] {
-  const { enabled, hmac, token } = webhookReceiver
-  if (!enabled) return []
-  const isOpen = [hmac, token].every(({ secret, secretRef }) => secret === '' && secretRef.name === '')
+function receiver(values: Values): string[] {
+  const { webhookReceiver } = values
+  if (!webhookReceiver.enabled) return []
   return [
     ...(['hmac', 'token'] as const).flatMap((name) => receiverKey(name, webhookReceiver[name])),
-    ...when(isOpen, 'webhookReceiver: neither hmac nor token is configured; anyone who can reach the receiver can trigger syncs'),
+    ...when(
+      isReceiverOpen(values),
+      'webhookReceiver: neither hmac nor token is configured; anyone who can reach the receiver can trigger syncs',
+    ),
     ...certificateHosts('webhookReceiver', webhookReceiver.ingress),
   ]
 }

@@ -108,7 +108,7 @@ statusPage:
 {{- end }}
 {{ end }}
 
-{{/* JSON with one line for each member, so that changing a setting changes one line. */}}
+{{/* JSON with one top-level member per line, so that a changed setting is a one-line diff. */}}
 {{- define "cluster-sync-operator.settingsJson" -}}
 {{- $lines := list }}
 {{- range $key, $value := include "cluster-sync-operator.settings" . | fromYaml }}

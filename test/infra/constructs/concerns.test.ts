@@ -8,6 +8,7 @@ import t from 'tap'
 import { createCharts } from '../../../infra/charts.ts'
 import { OperatorChart } from '../../../infra/operator-chart.ts'
 import type { ValuesInput } from '../../../infra/values.ts'
+import { throwsError } from '../../support/assertions.ts'
 import type { Manifest } from '../../support/manifest.ts'
 import { everything, everythingOff, fullname, one, release } from '../installed.ts'
 
@@ -18,12 +19,17 @@ function operatorOf(values: ValuesInput): OperatorChart {
 /** The paths of the API objects that are public members of a construct, directly or through other members. */
 function membersOf(construct: object): string[] {
   return Object.values(construct).flatMap((member: unknown) => {
-    const constructs = (Array.isArray(member) ? member : [member]).filter((element) => Construct.isConstruct(element))
+    const constructs = (isGroup(member) ? Object.values(member) : [member]).filter((element) => Construct.isConstruct(element))
     return constructs.flatMap((element) => {
       if (element instanceof kplus.Resource) return [ApiObject.of(element).node.path]
       return ApiObject.isApiObject(element) ? [element.node.path] : membersOf(element)
     })
   })
+}
+
+/** Whether a value is a list, or an object literal such as a policy with its binding. */
+function isGroup(member: unknown): member is object {
+  return Array.isArray(member) || (member instanceof Object && Object.getPrototypeOf(member) === Object.prototype)
 }
 
 void t.test('every object is a public member of its concern', async (t) => {
@@ -149,6 +155,15 @@ void t.test('a patch sets any field under its API name', async (t) => {
   t.strictSame(workload.spec.template.spec.containers[0].resources, { limits: { cpu: '2' } })
   const { team, site } = workload.metadata['labels'] as Record<string, string>
   t.strictSame([team, site], ['plant', 'north'])
+})
+
+void t.test('the error of a patch that fails names the construct', async (t) => {
+  const { deployment } = operatorOf({}).controller
+  ApiObject.of(deployment).addJsonPatch(JsonPatch.add('/spec/none/field', 1))
+  const construct = "construct at path 'operator/Controller/Deployment/Resource' with name 'plant-cluster-sync-operator'"
+  throwsError(t, () => ApiObject.of(deployment).toJson(), {
+    message: `Failed serializing ${construct}: TypeError: Cannot set properties of undefined (setting 'field')`,
+  })
 })
 
 void t.test('objects that the values disable do not exist', async (t) => {
