@@ -4,7 +4,7 @@
 import { deadline } from '../platform/clock.ts'
 import type { Source } from '../content/protocol/protocol.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
-import type { AskedBy } from '../reconcile/decide/capture.ts'
+import type { RequestIdentity } from '../reconcile/decide/capture.ts'
 import type { ReportedChanges } from '../api/schema/report.ts'
 import { type Log, logOf } from '../platform/log/log.ts'
 import type { CycleResult, SyncTarget } from '../sync/cycle.ts'
@@ -18,11 +18,11 @@ export type Drift = NonNullable<CycleResult['drift']>
  */
 export type UploadDeps = {
   /** Lists local changes for the report; undefined: not possible now. */
-  listChanges?(source: Source, target: SyncTarget, asked: AskedBy, signal: AbortSignal): Promise<ReportedChanges | undefined>
+  listChanges?(source: Source, target: SyncTarget, asked: RequestIdentity, signal: AbortSignal): Promise<ReportedChanges | undefined>
   /** Timeout of one attempt; shorter in tests. */
   listTimeoutMs?: number
   /** Captures for a request; `again`: call again later. */
-  capture?(source: Source, target: SyncTarget, asked: AskedBy, signal: AbortSignal): Promise<'done' | 'again'>
+  capture?(source: Source, target: SyncTarget, asked: RequestIdentity, signal: AbortSignal): Promise<'done' | 'again'>
   /** Captures changes that were stable for `quietMs`; returns in how many ms to call again, undefined: when there is drift. */
   captureQuiet?(
     source: Source,

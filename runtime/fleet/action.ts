@@ -10,7 +10,7 @@ import { runbookEntry, inContext, named, type NamedSync } from './steps.ts'
 import { folded, markOf, type Style } from './terminal.ts'
 
 /** The parts of a GatewaySync that determine an outcome. */
-export type Asked = NamedSync & { generation: number; status: GatewaySyncStatus }
+export type RequestedSync = NamedSync & { generation: number; status: GatewaySyncStatus }
 
 /** `Unanswered`: the wait ended before the status showed an outcome; the request remains in effect. */
 export type Outcome = {
@@ -43,7 +43,7 @@ export type Outcome = {
 export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; outcome: Outcome }
 
 /** Determines whether the controller has answered a request. */
-export function requestVerdict({ status, ...sync }: Asked, id: string): Verdict {
+export function requestVerdict({ status, ...sync }: RequestedSync, id: string): Verdict {
   const answer = status.requests?.find((request) => request.id === id)
   if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'not yet visible on the git host') }
@@ -72,7 +72,7 @@ export function requestVerdict({ status, ...sync }: Asked, id: string): Verdict 
 }
 
 /** Determines whether gateways follow a changed `spec.git.ref`. */
-export function refVerdict({ generation, status, ...sync }: Asked, ref: string): Verdict {
+export function refVerdict({ generation, status, ...sync }: RequestedSync, ref: string): Verdict {
   const { source, published, conditions = [] } = status
   if ((status.observedGeneration ?? 0) < generation)
     return { kind: 'waiting', sentence: 'the controller has not observed the new spec.git.ref yet' }
@@ -102,7 +102,7 @@ export function refVerdict({ generation, status, ...sync }: Asked, ref: string):
 }
 
 /** Determines whether every gateway runs a commit. */
-export function rolloutVerdict({ generation, status, ...sync }: Asked, commit: string): Verdict {
+export function rolloutVerdict({ generation, status, ...sync }: RequestedSync, commit: string): Verdict {
   const { published, gateways, conditions = [] } = status
   const total = gateways?.total ?? 0
   const there = `${(gateways?.synced ?? 0) + (gateways?.drifted ?? 0)} of ${total} gateways run commit ${shortCommit(commit)}`
@@ -128,7 +128,7 @@ export function rolloutVerdict({ generation, status, ...sync }: Asked, commit: s
 }
 
 /** Determines whether the controller has paused or resumed the gateways. */
-export function pauseVerdict({ generation, status, ...sync }: Asked, paused: boolean): Verdict {
+export function pauseVerdict({ generation, status, ...sync }: RequestedSync, paused: boolean): Verdict {
   if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const isPaused = status.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') === true
   if (isPaused !== paused) return { kind: 'waiting', sentence: 'the controller is processing the request' }
@@ -152,18 +152,18 @@ export function pauseVerdict({ generation, status, ...sync }: Asked, paused: boo
 }
 
 /** The outcome when the deadline has passed; the request remains in effect. */
-export function lateOutcome(asked: Asked, sentence: string, waitedMs: number): Outcome {
+export function lateOutcome(sync: RequestedSync, sentence: string, waitedMs: number): Outcome {
   return {
     done: false,
     outcome: 'Unanswered',
     reason: 'Timeout',
     message: `after ${Math.round(waitedMs / 1000)} s: ${sentence}; the request remains in effect and may still complete`,
-    next: [statusCommand(asked), `Check whether the operator is running: cluster-sync check${inContext(asked.context)}`],
+    next: [statusCommand(sync), `Check whether the operator is running: cluster-sync check${inContext(sync.context)}`],
   }
 }
 
 /** Formats an outcome as lines of text. */
-export function outcomeText({ namespace, name }: Pick<Asked, 'namespace' | 'name'>, outcome: Outcome, style: Style): string[] {
+export function outcomeText({ namespace, name }: Pick<RequestedSync, 'namespace' | 'name'>, outcome: Outcome, style: Style): string[] {
   const { done, message, reason, meaning, next } = outcome
   const because = reason === undefined ? '' : ` (${reason})`
   return [

@@ -7,17 +7,15 @@ import { Fault } from '../platform/fault.ts'
 import { captureAnnotations } from '../api/names.ts'
 import type { CaptureEntry } from '../api/schema/capture-spec.ts'
 import { shortCommit, shortHashes } from '../api/values.ts'
-import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
-
-/** `id` identifies the request; `gateway` undefined: all gateways. */
-export type CaptureAsked = { id: string; gateway: string | undefined }
+import type { CaptureRequest } from '../reconcile/decide/capture.ts'
+import { type RequestedSync, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
 
 const capturing = v.object({ capture: v.object({ enabled: v.optional(v.boolean(), true) }) })
 
 /** The annotations of a request, for a merge patch. Throws InvalidConfiguration when the GatewaySync has no capture enabled. */
-export function askCapture(
+export function captureAnnotationsFor(
   { namespace, name, spec }: { namespace: string; name: string; spec: unknown },
-  { id, gateway }: CaptureAsked,
+  { id, gateway }: Pick<CaptureRequest, 'id' | 'gateway'>,
   by: string,
 ): Record<string, string | null> {
   const parsed = v.safeParse(capturing, spec)
@@ -27,7 +25,7 @@ export function askCapture(
 }
 
 /** Determines from the status whether every requested gateway has answered. */
-export function captureVerdict({ status, ...sync }: Asked, { id, gateway }: CaptureAsked): Verdict {
+export function captureVerdict({ status, ...sync }: RequestedSync, { id, gateway }: Pick<CaptureRequest, 'id' | 'gateway'>): Verdict {
   const { capture, gateways } = status
   if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)

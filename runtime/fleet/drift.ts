@@ -86,7 +86,7 @@ export type GatewayChanges = {
 }
 
 /** Requests the changes of one gateway or pod, or of all. */
-export function askChanges({ id, gateway }: { id: string; gateway: string | undefined }): Change {
+export function changesRequestPatch({ id, gateway }: { id: string; gateway: string | undefined }): Change {
   return { metadata: { annotations: { [changesAnnotations.at]: id, [changesAnnotations.gateway]: gateway ?? null } } }
 }
 
@@ -95,15 +95,15 @@ export function askChanges({ id, gateway }: { id: string; gateway: string | unde
  * cover every gateway that has yet to answer; it then covers all gateways, so that the other request is answered too. Returns undefined if no request
  * is needed.
  */
-export function askAgain(
+export function repeatedChangesPatch(
   rows: readonly GatewayChanges[],
   annotations: Annotations,
-  asked: { id: string; gateway: string | undefined },
+  repeated: { id: string; gateway: string | undefined },
 ): Change | undefined {
   const request = changesRequest(annotations)
   const isCovered = ({ pod, gateway = pod }: GatewayChanges): boolean => request !== undefined && concerns(request, { pod, gateway })
   if (rows.filter(isAwaited).every(isCovered)) return undefined
-  return askChanges(request === undefined ? asked : { ...asked, gateway: undefined })
+  return changesRequestPatch(request === undefined ? repeated : { ...repeated, gateway: undefined })
 }
 
 /** Returns whether the agent has yet to answer. */
@@ -127,7 +127,7 @@ export function forgetChanges(annotations: Annotations, ids: ReadonlySet<string>
  */
 export function answeredChanges(
   facts: FleetFacts,
-  { ids, gateway: asked, before = [] }: { ids: ReadonlySet<string>; gateway: string | undefined; before?: readonly GatewayChanges[] },
+  { ids, gateway: selected, before = [] }: { ids: ReadonlySet<string>; gateway: string | undefined; before?: readonly GatewayChanges[] },
   now: Temporal.Instant,
 ): GatewayChanges[] {
   const seen = new Map(before.map((row) => [`${row.namespace}/${row.pod}`, row.changes]))
@@ -142,7 +142,7 @@ export function answeredChanges(
         return { ...base, changes: isAnswer ? changes : seen.get(`${namespace}/${pod}`) }
       }),
     )
-    .filter(({ pod, gateway }) => asked === undefined || asked === pod || asked === gateway)
+    .filter(({ pod, gateway }) => selected === undefined || selected === pod || selected === gateway)
 }
 
 /** The number of changed files. */

@@ -9,9 +9,9 @@ import { ageOf, instantOf } from './age.ts'
 import type { SyncFacts } from './facts.ts'
 import type { SyncView } from './view.ts'
 
-export type LastAsked =
+export type LastChecked =
   /** Polled at `at`; the next poll is due at `next`, plus or minus a tenth of the interval. */
-  | { kind: 'asked'; at: Temporal.Instant; next: Temporal.Instant }
+  | { kind: 'checked'; at: Temporal.Instant; next: Temporal.Instant }
   /** Polled regularly without a status update; the last poll was within this number of hours. */
   | { kind: 'within'; hours: number }
   /** The last recorded answer is from `at`. There may be later ones that are not recorded. */
@@ -33,24 +33,24 @@ export function pollingInterval({ status, generation }: SyncFacts, spec: Gateway
 }
 
 /** Returns when the git host last answered; undefined if no answer is known. */
-export function lastAsked(
+export function lastChecked(
   { checkedAt, pollingInterval: interval }: Pick<SyncView['desired'], 'checkedAt' | 'pollingInterval'>,
   now: Temporal.Instant,
-): LastAsked | undefined {
+): LastChecked | undefined {
   const at = instantOf(checkedAt)
   if (at === undefined) return undefined
   const everyMs = interval === undefined ? undefined : durationMs(interval)
   if (everyMs === undefined) return { kind: 'answered', at }
   const ageMs = now.epochMilliseconds - at.epochMilliseconds
-  if (ageMs < everyMs) return { kind: 'asked', at, next: at.add({ milliseconds: Math.round(everyMs) }) }
+  if (ageMs < everyMs) return { kind: 'checked', at, next: at.add({ milliseconds: Math.round(everyMs) }) }
   // The first answer after an hour is recorded. If it is missing, polling has stopped.
   if (ageMs < hourMs + everyMs * pollSpread + slackMs) return { kind: 'within', hours: Math.floor(ageMs / hourMs) + 1 }
   return { kind: 'answered', at }
 }
 
 /** Returns `checked 44s ago`, `checked within the last hour` or `last known response 5h ago`. */
-export function lastAskedText(last: LastAsked, now: Temporal.Instant): string {
+export function lastCheckedText(last: LastChecked, now: Temporal.Instant): string {
   if (last.kind === 'within') return `checked within the last ${last.hours === 1 ? 'hour' : `${last.hours} hours`}`
   const age = ageOf(last.at.toString(), now) ?? ''
-  return last.kind === 'asked' ? `checked ${age} ago` : `last known response ${age} ago`
+  return last.kind === 'checked' ? `checked ${age} ago` : `last known response ${age} ago`
 }

@@ -9,7 +9,7 @@ import { artifactMembersFor, type FollowedRef, followedRef, membersFor, isVersio
 import { type confirmDeletionsAnnotation, type confirmOverwritesAnnotation, requestAnnotations } from '../api/names.ts'
 import { isCommitHash, shortCommit } from '../api/values.ts'
 import type { SyncFacts } from './facts.ts'
-import { askRollout, type RolloutAsked } from './rollout-action.ts'
+import { rolloutActionRequest, type RolloutActionRequest } from './rollout-action.ts'
 import { digestIn, isDigest, shortRevision } from '../api/artifact-revision.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import { named, type NamedSync, shellWord } from './steps.ts'
@@ -24,23 +24,23 @@ export type Change = {
 export type Who = { by: string; at: string }
 
 /** Requests a ref; `id` identifies the outcome. */
-export function askRef(sync: SyncFacts, { ref, id }: { ref: string; id: string }, { by, at }: Who): Change {
-  const asked = {
+export function refRequestPatch(sync: SyncFacts, { ref, id }: { ref: string; id: string }, { by, at }: Who): Change {
+  const annotations = {
     [requestAnnotations.ref]: ref,
     [requestAnnotations.at]: at,
     [requestAnnotations.by]: by,
     [requestAnnotations.id]: id,
     [requestAnnotations.specRef]: specRefOf(sync.spec),
   }
-  const superseded = supersededBy(asked, sync.annotations, sync.status, [])
-  return { metadata: { annotations: { ...asked, [requestAnnotations.superseded]: superseded, [requestAnnotations.move]: null } } }
+  const superseded = supersededBy(annotations, sync.annotations, sync.status, [])
+  return { metadata: { annotations: { ...annotations, [requestAnnotations.superseded]: superseded, [requestAnnotations.move]: null } } }
 }
 
 /** Pauses or resumes a GatewaySync. Resuming also resumes a stopped rollout; `resumed` describes that request. */
-export function askPause(sync: SyncFacts, paused: boolean, who: Who): { change: Change; resumed: RolloutAsked | undefined } {
+export function pausePatch(sync: SyncFacts, paused: boolean, who: Who): { change: Change; resumed: RolloutActionRequest | undefined } {
   const { state } = sync.status.rollout ?? {}
   const isOver = state !== 'Stopped' && state !== 'RolledBack'
-  const resumed = paused || isOver ? undefined : askRollout(sync, { verb: 'resume' }, who)
+  const resumed = paused || isOver ? undefined : rolloutActionRequest(sync, { verb: 'resume' }, who)
   return { change: { spec: { paused }, ...(resumed === undefined ? {} : { metadata: { annotations: resumed.annotations } }) }, resumed }
 }
 
@@ -64,7 +64,7 @@ export function confirmCommit(
  * Makes a spec follow a ref, a selector or a commit of the history; `ref` is what it follows then. For an artifact, a commit is its digest.
  * Throws InvalidConfiguration for a commit whose artifact is not known.
  */
-export function askFollow({ spec, status }: Pick<SyncFacts, 'spec' | 'status'>, ref: string): { ref: string; change: Change } {
+export function followRefPatch({ spec, status }: Pick<SyncFacts, 'spec' | 'status'>, ref: string): { ref: string; change: Change } {
   if (sourcesOf(spec).oci === undefined) return { ref, change: { spec: { git: membersFor(ref) } } }
   const followed = isCommitHash(ref) ? artifactDigestOf(status, ref) : ref
   if (followed === undefined)

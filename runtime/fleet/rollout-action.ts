@@ -6,20 +6,20 @@ import { rolloutAnnotations } from '../api/names.ts'
 import { actionText, parseAction, type RolloutVerb } from '../reconcile/rollout/action.ts'
 import type { RolloutStatus } from '../api/schema/rollout-status.ts'
 import { shortCommit, shortHashes } from '../api/values.ts'
-import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
+import { type RequestedSync, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
 
 /** `digest` identifies the action; the controller records it once it has acted. */
-export type RolloutAsked = { verb: RolloutVerb; id: string; digest: string; annotations: Record<string, string> }
+export type RolloutActionRequest = { verb: RolloutVerb; id: string; digest: string; annotations: Record<string, string> }
 
 /**
  * The annotations for an action on the current rollout. `stage` is the stage to approve, by default the one that waits for approval. Throws
  * InvalidConfiguration if the rollout is not in a state that allows the action.
  */
-export function askRollout(
-  { namespace, name, status: { rollout } }: Pick<Asked, 'namespace' | 'name' | 'status'>,
+export function rolloutActionRequest(
+  { namespace, name, status: { rollout } }: Pick<RequestedSync, 'namespace' | 'name' | 'status'>,
   action: { verb: RolloutVerb; stage?: string | undefined },
   { by, at }: { by: string; at: string },
-): RolloutAsked {
+): RolloutActionRequest {
   const object = `GatewaySync "${name}" in namespace "${namespace}"`
   if (rollout === undefined)
     throw new Fault('InvalidConfiguration', `${object} has no rollout: it has no spec.rollout, or nothing is published`)
@@ -46,7 +46,7 @@ function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, 
 }
 
 /** Determines whether the controller has acted, and the resulting state of the rollout. */
-export function actionVerdict({ status, ...sync }: Asked, { verb, digest }: RolloutAsked): Verdict {
+export function actionVerdict({ status, ...sync }: RequestedSync, { verb, digest }: RolloutActionRequest): Verdict {
   const { rollout, published } = status
   if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   const commit = published === undefined ? {} : { commit: published.commit }

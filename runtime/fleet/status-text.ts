@@ -7,7 +7,7 @@ import { shortCommit, shortHashes } from '../api/values.ts'
 import type { Temporal } from '../platform/temporal.ts'
 import { agoOf, ageOf } from './age.ts'
 import { stateNames } from './gateway-view.ts'
-import { lastAsked, lastAskedText } from './last-checked.ts'
+import { lastChecked, lastCheckedText } from './last-checked.ts'
 import { type Column, folded, tableLines, heading, markOf, painted, type Style } from './terminal.ts'
 import type { ClusterFailure, FleetView, GatewayView, SyncView } from './view.ts'
 import { insteadOf } from '../reconcile/decide/summary.ts'
@@ -131,8 +131,8 @@ function troubleOf(sync: SyncView, style: Style): string[] {
 }
 
 function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
-  const last = lastAsked(desired, now)
-  const asked = last === undefined ? '' : `, ${lastAskedText(last, now)}`
+  const last = lastChecked(desired, now)
+  const checked = last === undefined ? '' : `, ${lastCheckedText(last, now)}`
   const by =
     desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy === 'generic' ? 'webhook' : desired.requestedBy}`
   const committed = desired.committedAt === undefined ? '' : `, committed ${agoOf(desired.committedAt, now)}`
@@ -143,7 +143,7 @@ function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Insta
       ? 'nothing yet'
       : `${shortRevision(published.commit, published.ref)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
   return [
-    ['repository', `${repo ?? 'not known'}${asked}`],
+    ['repository', `${repo ?? 'not known'}${checked}`],
     ['desired', `${shortHashes(desired.ref ?? 'not known')}${by}: ${commit}${held}`],
     ...(desired.insteadOf === undefined ? [] : [['', insteadOf(desired.insteadOf)]]),
     ['published', publishedText],

@@ -8,7 +8,7 @@ import type { Temporal } from '../platform/temporal.ts'
 import { version, countSkews } from '../platform/version.ts'
 import type { FleetFacts, SyncFacts } from './facts.ts'
 import { type HistoryEntry, historyView } from './history.ts'
-import { lastAsked } from './last-checked.ts'
+import { lastChecked } from './last-checked.ts'
 import type { SyncView } from './view.ts'
 
 /**
@@ -79,8 +79,8 @@ export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Inst
 }
 
 function pollsOf({ desired }: SyncView, now: Temporal.Instant): Pick<SyncDetail, 'lastPoll' | 'nextPoll'> {
-  const last = lastAsked(desired, now)
-  return last?.kind === 'asked' ? { lastPoll: last.at, nextPoll: last.next } : { lastPoll: undefined, nextPoll: undefined }
+  const last = lastChecked(desired, now)
+  return last?.kind === 'checked' ? { lastPoll: last.at, nextPoll: last.next } : { lastPoll: undefined, nextPoll: undefined }
 }
 
 function publishedBefore(entries: readonly HistoryEntry[], index: number): string | undefined {

@@ -3,7 +3,7 @@
  * nothing without a request.
  */
 import type { Source } from '../../content/protocol/protocol.ts'
-import { type AskedBy, isSameRequest } from '../../reconcile/decide/capture.ts'
+import { type RequestIdentity, isSameRequest } from '../../reconcile/decide/capture.ts'
 import { type ReportedChanges, reportLimits } from '../../api/schema/report.ts'
 import type { SyncTarget } from '../../sync/model/desired.ts'
 import { changesInPlace, type LocalChange, type LocalChanges, presentContent } from './local-changes.ts'
@@ -17,7 +17,7 @@ import { maskSecrets } from '../../sync/plan/mask.ts'
 export type ReportChanges = (
   source: Source,
   target: SyncTarget,
-  asked: AskedBy,
+  asked: RequestIdentity,
   signal: AbortSignal,
 ) => Promise<ReportedChanges | undefined>
 
@@ -28,7 +28,7 @@ const maxTooLong = 20
 
 /** Reads the changes once per request: the answer stays as of that time. */
 export function createChangesReporter(): ReportChanges {
-  let lastReport: { of: AskedBy; changes: ReportedChanges } | undefined
+  let lastReport: { of: RequestIdentity; changes: ReportedChanges } | undefined
   return async (source, target, asked, signal) => {
     if (lastReport !== undefined && isSameRequest(lastReport.of, asked)) return lastReport.changes
     lastReport = undefined

@@ -5,7 +5,7 @@
 import path from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { captureBounds, type CaptureAnswer, type CaptureOffer, type Source } from '../../content/protocol/protocol.ts'
-import { type AskedBy, driftRequest, isSameRequest } from '../../reconcile/decide/capture.ts'
+import { type RequestIdentity, driftRequest, isSameRequest } from '../../reconcile/decide/capture.ts'
 import { maxSkipped } from '../../api/schema/capture-spec.ts'
 import { printable } from '../../api/values.ts'
 import { entryMetadata } from '../../sync/disk/disk.ts'
@@ -19,7 +19,7 @@ import { digestOf } from './commit.ts'
 export type UploadChanges = (
   source: Source,
   target: SyncTarget,
-  asked: AskedBy,
+  asked: RequestIdentity,
   send: Send,
   signal: AbortSignal,
 ) => Promise<'done' | 'again'>
@@ -46,7 +46,7 @@ const maxMessage = 256
 
 /** Keeps the completed request, and the changes found for an open one. */
 export function createCaptureUpload(): UploadChanges {
-  let of: AskedBy | undefined
+  let of: RequestIdentity | undefined
   let isOver = false
   let found: CaptureOffer | undefined
   return async (source, target, asked, send, signal) => {

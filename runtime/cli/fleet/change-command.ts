@@ -5,7 +5,7 @@ import type { V1SelfSubjectReview } from '@kubernetes/client-node'
 import { systemClock, timestamp } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import {
-  type Asked,
+  type RequestedSync,
   lateOutcome,
   type Outcome,
   outcomeText,
@@ -15,46 +15,46 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
-import { askFollow, askPause, askRef, specRefOf, rollbackTarget } from '../../fleet/request-patch.ts'
-import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
-import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
+import { followRefPatch, pausePatch, refRequestPatch, specRefOf, rollbackTarget } from '../../fleet/request-patch.ts'
+import { captureAnnotationsFor, captureVerdict } from '../../fleet/capture-action.ts'
+import { actionVerdict, rolloutActionRequest, type RolloutActionRequest } from '../../fleet/rollout-action.ts'
 import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import type { Json } from '../../kube/types.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print, exitNo, exitYes } from '../output/output.ts'
-import { type Asking, asking, patchSync, readSync } from './cluster.ts'
+import { type ClusterCommand, runInCluster, patchSync, readSync } from './cluster.ts'
 import { markOf } from '../../fleet/terminal.ts'
 
 const pollEveryMs = 500
 
 /** Requests a ref. Returns the exit code. Throws NotFound, Forbidden, ApiUnavailable, InvalidConfiguration. */
 export async function requestCommand(name: string, options: RequestOptions, output: Output): Promise<number> {
-  return await asking(options, async (cluster) => {
+  return await runInCluster(options, async (cluster) => {
     const id = systemClock.uuid()
-    const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
-    const written = await patchSync(cluster, name, (record) => askRef(record, { ref: options.ref, id }, who))
-    return await follow(cluster, written, { ...options, output }, (asked) => requestVerdict(asked, id))
+    const who = { by: await requestingUser(cluster), at: timestamp(systemClock.now()) }
+    const written = await patchSync(cluster, name, (record) => refRequestPatch(record, { ref: options.ref, id }, who))
+    return await follow(cluster, written, { ...options, output }, (sync) => requestVerdict(sync, id))
   })
 }
 
 /** `pause` and `resume`: sets `spec.paused`; `resume` also resumes a stopped rollout. Returns the exit code. */
 export async function pauseCommand(name: string, paused: boolean, options: ChangeOptions, output: Output): Promise<number> {
-  return await asking(options, async (cluster) => {
-    const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
-    let resumed: RolloutAsked | undefined
+  return await runInCluster(options, async (cluster) => {
+    const who = { by: await requestingUser(cluster), at: timestamp(systemClock.now()) }
+    let resumed: RolloutActionRequest | undefined
     const written = await patchSync(cluster, name, (record) => {
-      const asked = askPause(record, paused, who)
-      resumed = asked.resumed
-      return asked.change
+      const patch = pausePatch(record, paused, who)
+      resumed = patch.resumed
+      return patch.change
     })
     return await follow(
       cluster,
       written,
       paused ? { timeout: options.timeout, format: options.format, output } : { ...options, output },
-      (asked) => {
-        const verdict = pauseVerdict(asked, paused)
-        return verdict.kind === 'waiting' || resumed === undefined ? verdict : actionVerdict(asked, resumed)
+      (sync) => {
+        const verdict = pauseVerdict(sync, paused)
+        return verdict.kind === 'waiting' || resumed === undefined ? verdict : actionVerdict(sync, resumed)
       },
     )
   })
@@ -63,11 +63,11 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
 /** `capture` for gateways in a cluster: requests it by annotation, and optionally waits for the outcome. Returns the exit code. */
 export async function captureCommand(name: string, options: CaptureRequestOptions, output: Output): Promise<number> {
   const { only: gateway, timeout, format } = options
-  return await asking(options, async (cluster) => {
-    const by = await whoAsks(cluster)
-    const asked = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }
-    const written = await patchSync(cluster, name, (record) => ({ metadata: { annotations: askCapture(record, asked, by) } }))
-    return await follow(cluster, written, { timeout, format, output }, (seen) => captureVerdict(seen, asked))
+  return await runInCluster(options, async (cluster) => {
+    const by = await requestingUser(cluster)
+    const request = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }
+    const written = await patchSync(cluster, name, (record) => ({ metadata: { annotations: captureAnnotationsFor(record, request, by) } }))
+    return await follow(cluster, written, { timeout, format, output }, (seen) => captureVerdict(seen, request))
   })
 }
 
@@ -86,26 +86,26 @@ async function actOnRollout(
   action: { verb: RolloutVerb; stage?: string | undefined },
   options: Omit<ChangeOptions, 'wait'> & Waiting,
 ): Promise<number> {
-  return await asking(options, async (cluster) => {
-    const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
+  return await runInCluster(options, async (cluster) => {
+    const who = { by: await requestingUser(cluster), at: timestamp(systemClock.now()) }
     const before = projectGatewaySync(await readSync(cluster, name))
-    let asked = askRollout(before, action, who)
+    let request = rolloutActionRequest(before, action, who)
     const written = await patchSync(cluster, name, (record) => {
-      asked = askRollout(record, action, who)
-      return { metadata: { annotations: asked.annotations } }
+      request = rolloutActionRequest(record, action, who)
+      return { metadata: { annotations: request.annotations } }
     })
-    return await follow(cluster, written, options, (seen) => actionVerdict(seen, asked))
+    return await follow(cluster, written, options, (seen) => actionVerdict(seen, request))
   })
 }
 
 /** `rollback`: requests the previous commit, or the named one. Returns the exit code. */
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
-  return await asking(options, async (cluster) => {
+  return await runInCluster(options, async (cluster) => {
     const before = projectGatewaySync(await readSync(cluster, name))
     const target = rollbackTarget({ ...before, context: cluster.context, specRef: specRefOf(before.spec) }, options.to)
-    const { ref, change } = askFollow(before, target.ref)
+    const { ref, change } = followRefPatch(before, target.ref)
     const written = await patchSync(cluster, name, () => change)
-    return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), target.notes)
+    return await follow(cluster, written, { ...options, output }, (sync) => refVerdict(sync, ref), target.notes)
   })
 }
 
@@ -113,10 +113,10 @@ type Waiting = Pick<ChangeOptions, 'timeout' | 'format'> & { wait?: boolean; out
 
 /** Waits for the outcome, and optionally until every gateway runs the commit; prints both. Returns the exit code. */
 async function follow(
-  cluster: Asking,
+  cluster: ClusterCommand,
   record: GatewaySyncRecord,
   { wait, timeout, format, output }: Waiting,
-  verdictOf: (asked: Asked) => Verdict,
+  verdictOf: (sync: RequestedSync) => Verdict,
   notes: readonly string[] = [],
 ): Promise<number> {
   const written = { ...record, context: cluster.context }
@@ -129,11 +129,11 @@ async function follow(
     else print(output, outcomeText(written, all, output.style))
     return outcome.done ? exitYes : exitNo
   }
-  const { outcome, asked } = await untilEnded(cluster, written, verdictOf, { endMs, timeout, report })
+  const { outcome, sync } = await untilEnded(cluster, written, verdictOf, { endMs, timeout, report })
   const { commit } = outcome
   if (wait !== true || !outcome.done || commit === undefined) return printOutcome(outcome)
   report(outcome.message)
-  const rollout = await untilEnded(cluster, asked, (asked) => rolloutVerdict(asked, commit), { endMs, timeout, report })
+  const rollout = await untilEnded(cluster, sync, (sync) => rolloutVerdict(sync, commit), { endMs, timeout, report })
   return printOutcome(rollout.outcome)
 }
 
@@ -141,20 +141,20 @@ type Until = { endMs: number; timeout: number; report: (sentence: string) => voi
 
 /** Polls from the last seen state on; retries if the API server is unavailable for a moment. */
 async function untilEnded(
-  cluster: Asking,
-  seen: Asked,
-  verdictOf: (asked: Asked) => Verdict,
+  cluster: ClusterCommand,
+  seen: RequestedSync,
+  verdictOf: (sync: RequestedSync) => Verdict,
   { endMs, timeout, report }: Until,
-): Promise<{ outcome: Outcome; asked: Asked }> {
-  let asked = seen
+): Promise<{ outcome: Outcome; sync: RequestedSync }> {
+  let sync = seen
   for (;;) {
-    const verdict = verdictOf(asked)
-    if (verdict.kind === 'ended') return { outcome: verdict.outcome, asked }
+    const verdict = verdictOf(sync)
+    if (verdict.kind === 'ended') return { outcome: verdict.outcome, sync }
     report(verdict.sentence)
-    if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }
+    if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(sync, verdict.sentence, timeout), sync }
     await systemClock.wait(pollEveryMs, cluster.signal)
     try {
-      asked = { ...projectGatewaySync(await readSync(cluster, asked.name)), context: cluster.context }
+      sync = { ...projectGatewaySync(await readSync(cluster, sync.name)), context: cluster.context }
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'ApiUnavailable') throw error
       report('the cluster is temporarily unavailable')
@@ -173,7 +173,7 @@ function progressPrinter(output: Output): (sentence: string) => void {
 }
 
 /** The user name according to the API server; falls back if it does not report one. */
-async function whoAsks({ kube, signal }: Asking): Promise<string> {
+async function requestingUser({ kube, signal }: ClusterCommand): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, signal).catch(() => undefined)
   const user = (answer as Json<V1SelfSubjectReview> | undefined)?.status?.userInfo?.username

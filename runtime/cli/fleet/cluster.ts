@@ -91,7 +91,7 @@ const maxAttempts = 5
 
 /** Applies one merge patch to the current object, or none if `change` returns none. Throws NotFound, Conflict, and what writing throws. */
 export async function patchSync(
-  { kube, namespace, signal }: Asking,
+  { kube, namespace, signal }: ClusterCommand,
   name: string,
   change: (record: GatewaySyncRecord) => Change | undefined,
 ): Promise<GatewaySyncRecord> {
@@ -111,20 +111,20 @@ export async function patchSync(
 }
 
 /** Throws NotFound, and what reading throws. */
-export async function readSync({ kube, namespace, signal }: Omit<Asking, 'server'>, name: string): Promise<KubeObject> {
+export async function readSync({ kube, namespace, signal }: Omit<ClusterCommand, 'server'>, name: string): Promise<KubeObject> {
   const object = await kube.get(gatewaySyncType, { namespace, name }, signal)
   if (object === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
   return object
 }
 
 /** The signal is aborted when the command is interrupted. */
-export type Asking = Cluster & { signal: AbortSignal }
+export type ClusterCommand = Cluster & { signal: AbortSignal }
 
 /**
  * Returns the exit code of `work`; after Ctrl-C or SIGTERM prints a note and ends by the signal. Throws what `work` throws, with API errors
  * translated.
  */
-export async function asking(options: ClusterOptions, work: (cluster: Asking) => Promise<number>): Promise<number> {
+export async function runInCluster(options: ClusterOptions, work: (cluster: ClusterCommand) => Promise<number>): Promise<number> {
   const signal = workSignal()
   try {
     return await inCluster(options, async (cluster) => await work({ ...cluster, signal }))

@@ -13,8 +13,8 @@ import { onlyNamed, readCluster, readOne } from './read-fleet.ts'
 import {
   driftText,
   fleetDrift,
-  askAgain,
-  askChanges,
+  repeatedChangesPatch,
+  changesRequestPatch,
   changesText,
   countOf,
   forgetChanges,
@@ -22,19 +22,19 @@ import {
   isAwaited,
   answeredChanges,
 } from '../../fleet/drift.ts'
-import { inCluster, type Asking, asking, patchSync } from './cluster.ts'
+import { inCluster, type ClusterCommand, runInCluster, patchSync } from './cluster.ts'
 
 const pollEveryMs = 500
 const forgetWithinMs = 5_000
 
 /** Returns the exit code: 0 no changes, 1 changes, 2 an agent has not answered in time. Throws NotFound, Forbidden, ApiUnavailable. */
 export async function changesCommand(name: string, options: ChangesOptions, output: Output): Promise<number> {
-  return await asking(options, async (cluster) => {
+  return await runInCluster(options, async (cluster) => {
     const own = new Set<string>()
     let answers: Awaited<ReturnType<typeof untilAnswered>>
     try {
       const id = newId(own)
-      await patchSync(cluster, name, () => askChanges({ id, gateway: options.only }))
+      await patchSync(cluster, name, () => changesRequestPatch({ id, gateway: options.only }))
       answers = await untilAnswered(cluster, name, { own, ...options })
     } finally {
       await forget(cluster, name, own)
@@ -48,7 +48,7 @@ export async function changesCommand(name: string, options: ChangesOptions, outp
 }
 
 /** The options of the request, and the ids of all requests that this command made. */
-type Asked = Pick<ChangesOptions, 'only' | 'timeout'> & { own: Set<string> }
+type WaitOptions = Pick<ChangesOptions, 'only' | 'timeout'> & { own: Set<string> }
 
 /** Creates a new request id and records it. */
 function newId(own: Set<string>): string {
@@ -59,9 +59,9 @@ function newId(own: Set<string>): string {
 
 /** Another client may request at the same time: the answer to a later request counts too. */
 async function untilAnswered(
-  cluster: Asking,
+  cluster: ClusterCommand,
   name: string,
-  { own, only: gateway, timeout }: Asked,
+  { own, only: gateway, timeout }: WaitOptions,
 ): Promise<{ rows: GatewayChanges[]; facts: FleetFacts }> {
   const { kube, namespace, signal } = cluster
   const endMs = systemClock.monotonicMs() + timeout
@@ -76,16 +76,16 @@ async function untilAnswered(
     if (gateway !== undefined && rows.length === 0)
       throw new Fault('NotFound', `no gateway or pod "${gateway}" follows GatewaySync "${name}" in namespace "${namespace}"`)
     if (!rows.some(isAwaited) || systemClock.monotonicMs() >= endMs) return { rows, facts }
-    if (askAgain(rows, annotations, { id: '', gateway }) !== undefined) {
+    if (repeatedChangesPatch(rows, annotations, { id: '', gateway }) !== undefined) {
       const [id, awaited] = [newId(own), rows]
-      await patchSync(cluster, name, (present) => askAgain(awaited, present.annotations, { id, gateway }))
+      await patchSync(cluster, name, (present) => repeatedChangesPatch(awaited, present.annotations, { id, gateway }))
     }
     await systemClock.wait(pollEveryMs, signal)
   }
 }
 
 /** Also runs after Ctrl-C. If it fails, the answers remain in the reports, whose readers may see them anyway. */
-async function forget(cluster: Asking, name: string, own: ReadonlySet<string>): Promise<void> {
+async function forget(cluster: ClusterCommand, name: string, own: ReadonlySet<string>): Promise<void> {
   try {
     await patchSync({ ...cluster, signal: AbortSignal.timeout(forgetWithinMs) }, name, ({ annotations }) => forgetChanges(annotations, own))
   } catch (error) {

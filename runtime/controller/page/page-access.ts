@@ -33,7 +33,7 @@ export type PageAccessDeps = { post: PostReview; clock: Pick<Clock, 'monotonicMs
 
 type Known = { untilMs: number; answers: Map<string, Promise<boolean>> }
 
-type Asks = { verb: 'list' | 'patch'; namespace: string; name?: string }
+type Access = { verb: 'list' | 'patch'; namespace: string; name?: string }
 
 /** All namespaces, in a review. */
 const everywhere = ''
@@ -61,15 +61,15 @@ export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
     if (people.size > maxPeople && oldest !== undefined) people.delete(oldest)
     return known
   }
-  const allowed = (person: Person, { answers }: Known, asks: Asks): Promise<boolean> => {
-    const key = JSON.stringify(asks)
+  const allowed = (person: Person, { answers }: Known, access: Access): Promise<boolean> => {
+    const key = JSON.stringify(access)
     const before = answers.get(key)
     if (before !== undefined) return before
     if (answers.size >= maxAnswers) answers.clear()
-    const asked = review(post, person, asks)
-    answers.set(key, asked)
-    asked.catch(() => answers.delete(key))
-    return asked
+    const answer = review(post, person, access)
+    answers.set(key, answer)
+    answer.catch(() => answers.delete(key))
+    return answer
   }
   const sees: People['sees'] = async (person, namespaces) => {
     const known = knownOf(person)
@@ -92,15 +92,15 @@ export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
 }
 
 /** What `kubectl annotate` and `cluster-sync` need for the same write. */
-function toPatch({ namespace, name }: SyncKey): Asks {
+function toPatch({ namespace, name }: SyncKey): Access {
   return { verb: 'patch', namespace, name }
 }
 
-async function review(post: PostReview, { name, groups }: Person, asks: Asks): Promise<boolean> {
+async function review(post: PostReview, { name, groups }: Person, access: Access): Promise<boolean> {
   const body = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
-    spec: { user: name, groups, resourceAttributes: { ...asks, group, resource: gatewaySyncKind.plural } },
+    spec: { user: name, groups, resourceAttributes: { ...access, group, resource: gatewaySyncKind.plural } },
   }
   return parseReview(reviewed, await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', body)).status.allowed
 }
@@ -128,10 +128,10 @@ export function createPageActions({ access, formKeys, events, log, ...deps }: Pa
       await keepPace(pace, person)
       if (!(await access.mayNow(person, sync)))
         throw new Fault('Forbidden', `${person.name} may not patch gatewaysyncs in ${sync.namespace}`)
-      const asking = { by: `status page: ${person.name}`.slice(0, maxBy), at: timestamp(deps.clock.now()), id: deps.clock.uuid() }
-      const { uid } = await changeSync(deps, sync, (record) => changeOf(action, record, asking), pageFieldManager)
+      const origin = { by: `status page: ${person.name}`.slice(0, maxBy), at: timestamp(deps.clock.now()), id: deps.clock.uuid() }
+      const { uid } = await changeSync(deps, sync, (record) => changeOf(action, record, origin), pageFieldManager)
       const note = noteOf(person, action)
-      log.info({ component: 'status-page', ...sync, requestId: asking.id, message: note }, 'action on the status page')
+      log.info({ component: 'status-page', ...sync, requestId: origin.id, message: note }, 'action on the status page')
       events.record({ regarding: regarding(sync, uid), type: 'Normal', reason: 'RequestedOnPage', action: 'Request', note })
     },
   }

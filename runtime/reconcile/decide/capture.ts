@@ -16,10 +16,10 @@ import type { Annotations } from './request.ts'
 export type CaptureRequest = { id: string; by: string | undefined; gateway: string | undefined }
 
 /** The id of a request, and the uid of the GatewaySync that carries it. */
-export type AskedBy = { request: string; uid: string }
+export type RequestIdentity = { request: string; uid: string }
 
 /** Compares the uid too: a GatewaySync recreated from a file repeats the id but has no answer to it. */
-export function isSameRequest(one: AskedBy, other: AskedBy): boolean {
+export function isSameRequest(one: RequestIdentity, other: RequestIdentity): boolean {
   return one.request === other.request && one.uid === other.uid
 }
 

@@ -2,10 +2,10 @@
  * Defines the actions of the status page: which are offered in each state of a GatewaySync, and what each writes. Pure.
  */
 import { Fault } from '../../platform/fault.ts'
-import { askFollow, askPause, askRef, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/request-patch.ts'
-import { askCapture } from '../../fleet/capture-action.ts'
+import { followRefPatch, pausePatch, refRequestPatch, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/request-patch.ts'
+import { captureAnnotationsFor } from '../../fleet/capture-action.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
-import { askRollout } from '../../fleet/rollout-action.ts'
+import { rolloutActionRequest } from '../../fleet/rollout-action.ts'
 import type { GatewayView } from '../../fleet/view.ts'
 import { desiredRef } from '../../reconcile/decide/request.ts'
 import { isDigest } from '../../api/artifact-revision.ts'
@@ -34,7 +34,7 @@ export type ActionName = (typeof actionNames)[number]
 export type Action = { name: ActionName; of: string }
 
 /** The id of a request, with the requesting user and the time. */
-export type Asking = Who & { id: string }
+export type RequestOrigin = Who & { id: string }
 
 const maxOf = 255
 
@@ -68,16 +68,16 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
 }
 
 /** Throws InvalidConfiguration if the state of the GatewaySync no longer allows the action. */
-export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking): Change {
-  const who = { by: asking.by, at: asking.at }
+export function changeOf({ name, of }: Action, sync: SyncFacts, origin: RequestOrigin): Change {
+  const who = { by: origin.by, at: origin.at }
   if (name === 'sync') {
     const followed = specRefOf(sync.spec)
     const { ref } = desiredRef(followed === '' ? defaultBranch : followed, sync.annotations, sync.status)
-    return askRef(sync, { ref, id: asking.id }, who)
+    return refRequestPatch(sync, { ref, id: origin.id }, who)
   }
-  if (name === 'pause') return askPause(sync, true, who).change
+  if (name === 'pause') return pausePatch(sync, true, who).change
   if (name === 'resume') {
-    const { change, resumed } = askPause(sync, false, who)
+    const { change, resumed } = pausePatch(sync, false, who)
     if (resumed !== undefined || of !== '') requireConfirmedRollout(sync, of)
     return change
   }
@@ -85,20 +85,20 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
   if (name === 'confirm-overwrites') return confirmCommit(sync, confirmOverwritesAnnotation, of)
   if (name === 'approve' || name === 'abort') {
     const { stage } = partsOfRollout(of)
-    const { annotations } = askRollout(sync, { verb: name, stage: name === 'approve' ? stage : undefined }, who)
+    const { annotations } = rolloutActionRequest(sync, { verb: name, stage: name === 'approve' ? stage : undefined }, who)
     requireConfirmedRollout(sync, of)
     return { metadata: { annotations } }
   }
   if (name === 'capture') {
-    const id = `${asking.at}/${asking.id.slice(0, 8)}`
-    return { metadata: { annotations: askCapture(sync, { id, gateway: undefined }, asking.by) } }
+    const id = `${origin.at}/${origin.id.slice(0, 8)}`
+    return { metadata: { annotations: captureAnnotationsFor(sync, { id, gateway: undefined }, origin.by) } }
   }
   if (!placesToGoBackTo(sync).includes(of)) {
     const what = isCommitHash(of) ? `commit ${shortCommit(of)}` : `"${of}"`
     const message = `${what} is nothing that GatewaySync "${sync.name}" in namespace "${sync.namespace}" published before, or it follows it already`
     throw new Fault('InvalidConfiguration', message)
   }
-  return askFollow(sync, of).change
+  return followRefPatch(sync, of).change
 }
 
 function looked({ id, commit }: RolloutStatus): string {

@@ -38,7 +38,7 @@ export type Texts = {
   requestedBy(who: string): string
   /** The ref of the spec whose pushes are ignored while a request is followed, and how to end that. */
   insteadOf(ref: string): string
-  askedAgo(age: string): string
+  checkedAgo(age: string): string
   committedAgo(age: string): string
   publishedAgo(age: string): string
   /** How long a gateway has run its commit. */
@@ -109,7 +109,7 @@ const english: Texts = {
   requestedBy: (who) => `requested by ${who === 'generic' ? 'webhook' : who}`,
   insteadOf: (ref) =>
     `instead of ${ref}; pushes to ${ref} are ignored until another request is made or the annotation clustersync.io/requested-ref is removed`,
-  askedAgo: (age) => `git host checked ${age} ago`,
+  checkedAgo: (age) => `git host checked ${age} ago`,
   committedAgo: (age) => `committed ${age} ago`,
   publishedAgo: (age) => `${age} ago`,
   runningFor: (age) => `running for ${age}`,
@@ -206,7 +206,7 @@ const german: Texts = {
   requestedBy: (who) => (who === 'generic' ? 'angefordert per Webhook' : `angefordert von ${who}`),
   insteadOf: (ref) =>
     `statt ${ref}, dessen Pushes ignoriert werden, bis eine andere Anfrage folgt oder die Annotation clustersync.io/requested-ref entfernt wird`,
-  askedAgo: (age) => `Git-Server zuletzt vor ${inGerman(age)} abgefragt`,
+  checkedAgo: (age) => `Git-Server zuletzt vor ${inGerman(age)} abgefragt`,
   committedAgo: (age) => `Commit vor ${inGerman(age)}`,
   publishedAgo: (age) => `vor ${inGerman(age)}`,
   runningFor: (age) => `läuft seit ${inGerman(age)}`,

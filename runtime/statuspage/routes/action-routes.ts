@@ -51,10 +51,13 @@ const refusalOf: Partial<Record<Reason, Refusal>> = {
   NotFound: 'state',
 }
 
-type Asked = { person: Person; sync: SyncFacts; action: Action; texts: ActionTexts; page: PageContext }
+type ActionRequest = { person: Person; sync: SyncFacts; action: Action; texts: ActionTexts; page: PageContext }
 
 /** The commits before and after a rollback; undefined if the action does not go back to a commit. */
-async function rollbackCommits({ sync, action: { name, of }, page }: Asked, commits: Commits | undefined): Promise<Html | undefined> {
+async function rollbackCommits(
+  { sync, action: { name, of }, page }: ActionRequest,
+  commits: Commits | undefined,
+): Promise<Html | undefined> {
   if (name !== 'rollback' || !isCommitHash(of)) return undefined
   const { history = [], published } = sync.status
   return rollbackPair(of, sync.status, { summaries: await readSummaries(commits, sync, [of, published?.commit]), history }, page)
@@ -66,21 +69,21 @@ const path = '/gatewaysyncs/:namespace/:name/actions/:action'
 export function addActions(app: Hono<Env>, deps: Deps): void {
   const answer = async (
     context: Context<Env, typeof path>,
-    handle: (deps: Deps, context: Context<Env>, asked: Asked) => Promise<Response>,
+    handle: (deps: Deps, context: Context<Env>, request: ActionRequest) => Promise<Response>,
   ): Promise<Response> => {
-    const asked = await askedBy(deps, context)
-    if (asked === undefined) return await context.notFound()
-    return asked instanceof Response ? asked : await handle(deps, context, asked)
+    const request = await readActionRequest(deps, context)
+    if (request === undefined) return await context.notFound()
+    return request instanceof Response ? request : await handle(deps, context, request)
   }
   app.get(path, (context) => answer(context, confirmPage))
   app.post(path, (context) => answer(context, act))
 }
 
 /** Undefined if the action does not exist or the user cannot see the GatewaySync; a refusal while permissions cannot be read. */
-async function askedBy(
+async function readActionRequest(
   { facts, sees, contextOf, textsFor }: Deps,
   context: Context<Env, typeof path>,
-): Promise<Asked | Response | undefined> {
+): Promise<ActionRequest | Response | undefined> {
   const { namespace, name, action: named } = context.req.param()
   const person = context.get('person')
   const action = parseAction(named, context.req.query('of'))
@@ -88,56 +91,56 @@ async function askedBy(
   // Checks existence first, so that requests with invented names cause no permission checks.
   if (person === undefined || action === undefined || sync === undefined) return undefined
   const texts = textsFor(context)
-  const asked = { person, sync, action, texts: actionTextsIn(texts.language), page: { ...contextOf(texts), isStill: true } }
+  const request = { person, sync, action, texts: actionTextsIn(texts.language), page: { ...contextOf(texts), isStill: true } }
   try {
-    return (await sees(person, [namespace])).has(namespace) ? asked : undefined
+    return (await sees(person, [namespace])).has(namespace) ? request : undefined
   } catch {
-    return await refuse(context, asked, 'away')
+    return await refuse(context, request, 'away')
   }
 }
 
-async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env>, asked: Asked): Promise<Response> {
-  const { person, sync, action, texts, page } = asked
+async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env>, request: ActionRequest): Promise<Response> {
+  const { person, sync, action, texts, page } = request
   try {
     if (!(await doing.may(person, sync))) throw new Fault('Forbidden', 'no permission to patch')
     changeOf(action, sync, { by: '', at: '', id: '' })
   } catch (error) {
-    return await impossible(context, asked, error)
+    return await impossible(context, request, error)
   }
   const keys = await doing.formKeys()
-  if (keys.length === 0) return await refuse(context, asked, 'away')
-  const token = formToken(keys, formOf(browserOf(context, clock), asked), clock.now())
-  const about = await rollbackCommits(asked, commits)
+  if (keys.length === 0) return await refuse(context, request, 'away')
+  const token = formToken(keys, formOf(browserOf(context, clock), request), clock.now())
+  const about = await rollbackCommits(request, commits)
   const body = confirmBody(sync, action, { token, person: person.name, texts, all: page.texts.allGatewaySyncs, about })
   return context.html(await frame(labelOf(action, texts), body, page))
 }
 
-async function act({ doing, clock }: Deps, context: Context<Env>, asked: Asked): Promise<Response> {
-  const { namespace, name } = asked.sync
-  if (!isOurs(context)) return await refuse(context, asked, 'origin')
+async function act({ doing, clock }: Deps, context: Context<Env>, request: ActionRequest): Promise<Response> {
+  const { namespace, name } = request.sync
+  if (!isOurs(context)) return await refuse(context, request, 'origin')
   const body = await readBody(context.req.raw, maxFormBytes)
-  if (body.kind !== 'whole') return await refuse(context, asked, 'large')
+  if (body.kind !== 'whole') return await refuse(context, request, 'large')
   const token = new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('token') ?? ''
-  const form = formOf(getCookie(context, formCookie) ?? '', asked)
-  if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, asked, 'form')
+  const form = formOf(getCookie(context, formCookie) ?? '', request)
+  if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, request, 'form')
   try {
-    await doing.act(asked.person, { namespace, name }, asked.action)
+    await doing.act(request.person, { namespace, name }, request.action)
   } catch (error) {
-    return await impossible(context, asked, error)
+    return await impossible(context, request, error)
   }
-  const page = pathOf(asked.sync)
+  const page = pathOf(request.sync)
   setCookie(context, doneCookie, '1', { path: page, secure: true, httpOnly: true, sameSite: 'Strict', maxAge: doneSeconds })
   return context.redirect(page, 303)
 }
 
 /** Responds with the reason why the action is not possible. */
-async function impossible(context: Context<Env>, asked: Asked, error: unknown): Promise<Response> {
+async function impossible(context: Context<Env>, request: ActionRequest, error: unknown): Promise<Response> {
   const { reason, message } = asFault(error)
   const why = refusalOf[reason] ?? 'away'
-  return await refuse(context, asked, why, why === 'state' ? message : undefined)
+  return await refuse(context, request, why, why === 'state' ? message : undefined)
 }
 
-async function refuse(context: Context<Env>, { sync, texts, page }: Asked, why: Refusal, detail?: string): Promise<Response> {
+async function refuse(context: Context<Env>, { sync, texts, page }: ActionRequest, why: Refusal, detail?: string): Promise<Response> {
   deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
   const body = refusalBody(sync, texts.refused[why], detail, texts)
   return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])

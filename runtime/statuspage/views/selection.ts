@@ -47,14 +47,14 @@ export function select({ syncs }: Pick<FleetView, 'syncs'>, selection: Selection
     const ofSync = textOfSync(sync)
     // Its reason may describe some of its gateways, and not each.
     const itself = `${ofSync} ${sync.reason.toLowerCase()}`
-    const asked = sync.gateways.filter(({ level }) => !selection.trouble || level !== 'ok')
-    const gateways = asked.filter((gateway) => {
+    const candidates = sync.gateways.filter(({ level }) => !selection.trouble || level !== 'ok')
+    const gateways = candidates.filter((gateway) => {
       const text = `${ofSync} ${textOfGateway(gateway)}`
       return words.every((word) => text.includes(word))
     })
     const isFoundItself = words.every((word) => itself.includes(word))
     if (gateways.length > 0) return [{ sync, gateways }]
-    return isFoundItself ? [{ sync, gateways: asked }] : []
+    return isFoundItself ? [{ sync, gateways: candidates }] : []
   })
   // A GatewaySync without gateways takes a place too; otherwise a thousand of them would fill one page.
   const sizes = matching.map(({ gateways }) => Math.max(1, gateways.length))

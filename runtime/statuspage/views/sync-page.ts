@@ -104,7 +104,7 @@ function versionsOf({ sync, detail, commits }: Pick<SyncPage, 'sync' | 'detail' 
   }
   return html`<dl>
     <dt>${texts.repository}</dt>
-    <dd>${sync.repo ?? texts.unknown}<br /><span class="quiet">${asked(detail, context)}</span></dd>
+    <dd>${sync.repo ?? texts.unknown}<br /><span class="quiet">${pollingText(detail, context)}</span></dd>
     <dt>${texts.desired}</dt>
     <dd>${desired(sync, context)}${shown(sync.desired.commit)}</dd>
     <dt>${texts.published}</dt>
@@ -125,11 +125,11 @@ function desired({ desired: { ref, requestedBy, insteadOf, commit, committedAt, 
 }
 
 /** When the git host was polled, and when it is polled next. */
-function asked({ polling, lastPoll, nextPoll }: SyncDetail, { texts, now }: PageContext): Html {
+function pollingText({ polling, lastPoll, nextPoll }: SyncDetail, { texts, now }: PageContext): Html {
   const own = detailTextsIn(texts.language)
   const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
   const next = left(nextPoll, now, (time) => `, ${own.nextPoll(time)}`)
-  return html`${joined([timed(lastPoll?.toString(), now, texts.askedAgo), again], ', ')}${next ?? ''}`
+  return html`${joined([timed(lastPoll?.toString(), now, texts.checkedAgo), again], ', ')}${next ?? ''}`
 }
 
 function rolloutOf({ level, summary, message, stages }: RolloutView, texts: Texts): Html {
@@ -224,9 +224,9 @@ function requestsOf({ requests }: SyncView, isNew: (message: string) => boolean,
   const { outcomes } = detailTextsIn(texts.language)
   return html`<ul class="entries">
     ${requests.map(({ level, outcome, ref, at, reason, message }) => {
-      const asked = joined([shortHashes(ref), timed(at, now, texts.publishedAgo)], ', ')
+      const details = joined([shortHashes(ref), timed(at, now, texts.publishedAgo)], ', ')
       return html`<li>
-        <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> <span class="quiet">${asked}</span>
+        <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> <span class="quiet">${details}</span>
         ${whyOf({ message, reason }, isNew, texts) ?? ''}
         <span class="quiet">${reason ?? ''}</span>
       </li>`

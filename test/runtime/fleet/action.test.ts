@@ -3,7 +3,7 @@
  */
 import t from 'tap'
 import {
-  type Asked,
+  type RequestedSync,
   lateOutcome,
   outcomeText,
   pauseVerdict,
@@ -12,12 +12,12 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../../runtime/fleet/action.ts'
-import { askFollow, specRefOf, rollbackTarget } from '../../../runtime/fleet/request-patch.ts'
+import { followRefPatch, specRefOf, rollbackTarget } from '../../../runtime/fleet/request-patch.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { matchObject, throwsError } from '../../support/assertions.ts'
 import { commit, condition, counts, earlier, syncFacts } from '../../support/fleet-facts.ts'
 
-const asked = (status: GatewaySyncStatus, generation = 1): Asked => ({ ...syncFacts('plant', status), generation })
+const asked = (status: GatewaySyncStatus, generation = 1): RequestedSync => ({ ...syncFacts('plant', status), generation })
 const at = '2026-03-01T11:59:00Z'
 
 type Row = { name: string; verdict: Verdict; is: object }
@@ -149,11 +149,11 @@ void t.test('a rollback of an artifact targets its digest, which the history nam
   t.equal(ref, earlier)
   t.match(notes.at(-1), /set spec\.oci\.digest there too\.$/)
   t.equal(rollbackTarget({ ...facts, specRef: 'prod' }, 'bbbbbbbb').ref, earlier, 'by the first digits of the digest')
-  t.strictSame(askFollow(facts, earlier), { ref: before, change: { spec: { oci: { tag: null, semver: null, digest: before } } } })
-  t.strictSame(askFollow(facts, 'prod'), { ref: 'prod', change: { spec: { oci: { tag: 'prod', semver: null, digest: null } } } })
-  t.strictSame(askFollow(facts, 'semver:1.x').change, { spec: { oci: { tag: null, semver: '1.x', digest: null } } })
-  throwsError(t, () => askFollow(facts, 'f'.repeat(40)), { message: /the history names no artifact of commit ffffffff/ })
-  t.strictSame(askFollow({ ...facts, spec: { git: {} } }, earlier).change, {
+  t.strictSame(followRefPatch(facts, earlier), { ref: before, change: { spec: { oci: { tag: null, semver: null, digest: before } } } })
+  t.strictSame(followRefPatch(facts, 'prod'), { ref: 'prod', change: { spec: { oci: { tag: 'prod', semver: null, digest: null } } } })
+  t.strictSame(followRefPatch(facts, 'semver:1.x').change, { spec: { oci: { tag: null, semver: '1.x', digest: null } } })
+  throwsError(t, () => followRefPatch(facts, 'f'.repeat(40)), { message: /the history names no artifact of commit ffffffff/ })
+  t.strictSame(followRefPatch({ ...facts, spec: { git: {} } }, earlier).change, {
     spec: { git: { ref: earlier, semver: null, tagPattern: null } },
   })
 })

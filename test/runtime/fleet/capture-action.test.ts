@@ -2,7 +2,7 @@
  * A capture request: where it can be made, and when it is answered.
  */
 import t from 'tap'
-import { askCapture, captureVerdict } from '../../../runtime/fleet/capture-action.ts'
+import { captureAnnotationsFor, captureVerdict } from '../../../runtime/fleet/capture-action.ts'
 import type { CaptureEntry } from '../../../runtime/api/schema/capture-spec.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { matchObject, throwsError } from '../../support/assertions.ts'
@@ -24,7 +24,8 @@ function verdict(gateways: Partial<CaptureEntry>[], more: Partial<typeof asked> 
 }
 
 void t.test('a request needs an enabled spec.capture and names one gateway or clears an earlier name', async (t) => {
-  const of = (spec: unknown, gateway?: string) => askCapture({ namespace: 'plant-a', name: 'plant', spec }, { id: 'now', gateway }, 'maria')
+  const of = (spec: unknown, gateway?: string) =>
+    captureAnnotationsFor({ namespace: 'plant-a', name: 'plant', spec }, { id: 'now', gateway }, 'maria')
   const names = ['at', 'by'].map((name) => `clustersync.io/capture-requested-${name}`)
   t.strictSame(of({ capture: {} }), { [names[0] ?? '']: 'now', [names[1] ?? '']: 'maria', 'clustersync.io/capture-gateway': null })
   matchObject(t, of({ capture: {} }, 'press'), { 'clustersync.io/capture-gateway': 'press' })

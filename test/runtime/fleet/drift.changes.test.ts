@@ -5,7 +5,7 @@ import t from 'tap'
 import { changesRequestId } from '../../../runtime/reconcile/decide/capture.ts'
 import { changesAnnotations } from '../../../runtime/api/names.ts'
 import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
-import { askAgain, askChanges, changesText, forgetChanges, answeredChanges } from '../../../runtime/fleet/drift.ts'
+import { repeatedChangesPatch, changesRequestPatch, changesText, forgetChanges, answeredChanges } from '../../../runtime/fleet/drift.ts'
 
 const style = { width: 120, color: false, symbols: false }
 const ids = new Set(['now'])
@@ -52,12 +52,12 @@ void t.test('an answer already read still counts after it is gone, and silent ga
     ],
   )
   const again = (annotations: Record<string, string>, gateway?: string) =>
-    askAgain(rows, annotations, { id: 'again', gateway })?.metadata?.annotations
+    repeatedChangesPatch(rows, annotations, { id: 'again', gateway })?.metadata?.annotations
   const { at, gateway } = changesAnnotations
   t.strictSame(again({}, 'gw-2'), { [at]: 'again', [gateway]: 'gw-2' }, 'nobody is asked any more')
   t.equal(again({ [at]: 'of somebody else' }), undefined, 'all are asked')
   t.strictSame(again({ [at]: 'of somebody else', [gateway]: 'gw-2' }), { [at]: 'again', [gateway]: null }, 'gw-3 is not')
-  t.equal(askAgain(before.slice(0, 2), {}, { id: 'again', gateway: undefined }), undefined, 'all have answered')
+  t.equal(repeatedChangesPatch(before.slice(0, 2), {}, { id: 'again', gateway: undefined }), undefined, 'all have answered')
 })
 
 void t.test('changed gateways are listed in full, silent ones by name, and control characters are replaced', async (t) => {
@@ -75,7 +75,7 @@ void t.test('changed gateways are listed in full, silent ones by name, and contr
 })
 
 void t.test('a requester withdraws only its own request', async (t) => {
-  const annotations = askChanges({ id: 'now', gateway: 'press' }).metadata?.annotations ?? {}
+  const annotations = changesRequestPatch({ id: 'now', gateway: 'press' }).metadata?.annotations ?? {}
   const asked = Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null))
   t.equal(changesRequestId(asked, { pod: 'gw-0', gateway: 'press' }), 'now')
   t.equal(changesRequestId(asked, { pod: 'gw-1', gateway: 'gw-1' }), undefined)

@@ -3,7 +3,7 @@
  */
 import t from 'tap'
 import { durationMs } from '../../../runtime/api/schema/fields.ts'
-import { lastAsked, lastAskedText } from '../../../runtime/fleet/last-checked.ts'
+import { lastChecked, lastCheckedText } from '../../../runtime/fleet/last-checked.ts'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import { syncText } from '../../../runtime/fleet/status-text.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
@@ -11,8 +11,8 @@ import { isWorthWriting } from '../../../runtime/reconcile/decide/columns.ts'
 import { condition, now, syncFacts } from '../../support/fleet-facts.ts'
 
 const at = (checkedAt: Temporal.Instant, pollingInterval: string | undefined, when: Temporal.Instant): string | undefined => {
-  const last = lastAsked({ checkedAt: checkedAt.toString(), pollingInterval }, when)
-  return last === undefined ? undefined : lastAskedText(last, when)
+  const last = lastChecked({ checkedAt: checkedAt.toString(), pollingInterval }, when)
+  return last === undefined ? undefined : lastCheckedText(last, when)
 }
 
 void t.test('the shown time of the last poll is never wrong for a status that is written as rarely as possible', async (t) => {
@@ -47,7 +47,7 @@ void t.test('an unknown time of the last poll is not shown', async (t) => {
   t.equal(at(now, '60s', later({ hours: 5 })), 'last known response 5h ago', 'the status would have been written since')
   t.equal(at(now, undefined, later({ minutes: 58 })), 'last known response 58m ago')
   t.equal(at(now, '60s', now.subtract({ seconds: 2 })), 'checked 0s ago', 'a clock that is ahead')
-  for (const checkedAt of [undefined, 'soon']) t.equal(lastAsked({ checkedAt, pollingInterval: '60s' }, now), undefined)
+  for (const checkedAt of [undefined, 'soon']) t.equal(lastChecked({ checkedAt, pollingInterval: '60s' }, now), undefined)
 })
 
 void t.test('status of one GatewaySync shows the last poll next to the repository', async (t) => {

@@ -3,8 +3,8 @@
  */
 import t from 'tap'
 import { Fault } from '../../../runtime/platform/fault.ts'
-import type { Asked } from '../../../runtime/fleet/action.ts'
-import { actionVerdict, askRollout, type RolloutAsked } from '../../../runtime/fleet/rollout-action.ts'
+import type { RequestedSync } from '../../../runtime/fleet/action.ts'
+import { actionVerdict, rolloutActionRequest, type RolloutActionRequest } from '../../../runtime/fleet/rollout-action.ts'
 import { rolloutAnnotations } from '../../../runtime/api/names.ts'
 import type { RolloutVerb } from '../../../runtime/reconcile/rollout/action.ts'
 import type { RolloutStatus } from '../../../runtime/api/schema/rollout-status.ts'
@@ -28,13 +28,13 @@ const going: RolloutStatus = {
   ],
 }
 
-function asked(rollout: RolloutStatus | undefined): Asked {
+function asked(rollout: RolloutStatus | undefined): RequestedSync {
   return { ...syncFacts('plant', rollout === undefined ? {} : { rollout }), generation: 1 }
 }
 
 function told(rollout: RolloutStatus | undefined, verb: RolloutVerb, stage?: string): string {
   try {
-    return askRollout(asked(rollout), { verb, stage }, who).annotations[rolloutAnnotations.action] ?? ''
+    return rolloutActionRequest(asked(rollout), { verb, stage }, who).annotations[rolloutAnnotations.action] ?? ''
   } catch (error) {
     if (error instanceof Fault) return `${error.reason}: ${error.message}`
     throw error
@@ -84,14 +84,14 @@ for (const { name, rollout, verb, stage, is } of rows) {
 }
 
 void t.test('a request carries its user and time, and its digest differs with either', (t) => {
-  const { annotations, digest } = askRollout(asked(going), { verb: 'abort' }, who)
+  const { annotations, digest } = rolloutActionRequest(asked(going), { verb: 'abort' }, who)
   matchObject(t, annotations, { [rolloutAnnotations.by]: 'ann', [rolloutAnnotations.at]: at })
-  t.not(askRollout(asked(going), { verb: 'abort' }, { ...who, by: 'bob' }).digest, digest)
-  t.equal(askRollout(asked(going), { verb: 'abort' }, who).digest, digest)
+  t.not(rolloutActionRequest(asked(going), { verb: 'abort' }, { ...who, by: 'bob' }).digest, digest)
+  t.equal(rolloutActionRequest(asked(going), { verb: 'abort' }, who).digest, digest)
   t.end()
 })
 
-const action = (verb: RolloutVerb): RolloutAsked => askRollout(asked(going), { verb }, who)
+const action = (verb: RolloutVerb): RolloutActionRequest => rolloutActionRequest(asked(going), { verb }, who)
 const answered = (verb: RolloutVerb, change: Partial<RolloutStatus>) =>
   actionVerdict(asked({ ...going, lastAction: action(verb).digest, ...change }), action(verb))
 
