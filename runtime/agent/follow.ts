@@ -144,7 +144,7 @@ export class Follower {
   #noteHold(): void {
     const { recovered, opened, hasCommit } = this.#state
     const isUnread = recovered && opened === undefined && hasCommit === undefined
-    this.#take(isUnread ? { kind: 'volumeRead', hasCommit: this.#deps.readSynced() !== undefined } : { kind: 'holdAsked' })
+    this.#take(isUnread ? { kind: 'volumeRead', hasCommit: this.#deps.readSynced() !== undefined } : { kind: 'holdChecked' })
   }
 
   #inPlace(): InPlace {

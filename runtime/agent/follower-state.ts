@@ -52,7 +52,7 @@ export type FollowerEvent =
   | { kind: 'recoveryFailed'; fault: Fault; at: string }
   | { kind: 'volumeRead'; hasCommit: boolean }
   /** A probe asks whether the gateway may start: the deadline may have passed. */
-  | { kind: 'holdAsked' }
+  | { kind: 'holdChecked' }
   | { kind: 'syncBegan' }
   /** The pod was read: decide what should be in place. */
   | { kind: 'podRead'; pod: PodFacts; inPlace: InPlace; at: string }
@@ -118,7 +118,7 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
       return reportUnrecovered({ ...state, unrecovered: { fault: event.fault, at: event.at } }, nowMs)
     case 'volumeRead':
       return openIfDue({ ...state, hasCommit: event.hasCommit }, nowMs)
-    case 'holdAsked':
+    case 'holdChecked':
       return openIfDue(state, nowMs)
     case 'syncBegan':
       return { state: { ...state, activity: { kind: 'syncing', sinceMs: nowMs } }, effects: [] }

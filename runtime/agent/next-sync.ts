@@ -28,26 +28,26 @@ export function awaitedOf(
   desired: Extract<Desired, { kind: 'sync' }>,
   { gateway, mode, modeOf }: { gateway: Gateway; mode: Mode; modeOf(gateway: Gateway, signal: AbortSignal): Promise<Mode> },
 ): IsReached | undefined {
-  const asked: IsReached[] = []
+  const checks: IsReached[] = []
   if (phase === 'Pending' && (reason === 'GatewayNotReady' || reason === 'GatewayUnreachable'))
-    asked.push(async (signal) => (await gateway.status(signal)) === 'running')
+    checks.push(async (signal) => (await gateway.status(signal)) === 'running')
   if (lacksMode(desired, mode))
-    asked.push(async (signal) => {
+    checks.push(async (signal) => {
       const present = await modeOf(gateway, signal)
       return present?.name !== mode?.name || present?.from === 'Gateway'
     })
-  if (asked.length === 0) return undefined
+  if (checks.length === 0) return undefined
   return async (signal) => {
-    for (const isReached of asked) if (await isReached(signal)) return true
+    for (const isReached of checks) if (await isReached(signal)) return true
     return false
   }
 }
 
 /** Whether the awaited state has been reached or the loop was woken meanwhile: a gateway may take a long time to respond. */
 export async function isReachedOrWoken(wake: Wake, isReached: IsReached, signal: AbortSignal): Promise<boolean> {
-  const asking = new AbortController()
-  const either = AbortSignal.any([signal, asking.signal])
-  const end = (): void => asking.abort(new Error('answered'))
+  const poll = new AbortController()
+  const either = AbortSignal.any([signal, poll.signal])
+  const end = (): void => poll.abort(new Error('answered'))
   const answer = isReached(either)
     .catch(() => false)
     .finally(end)

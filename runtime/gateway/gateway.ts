@@ -76,12 +76,12 @@ export const maxProblems = 200
 export function connectGateway(deps: GatewayDeps): Gateway {
   const { apiKey, renew, ca = () => undefined } = deps
   const connection: Connection = { url: deps.url.replace(/\/+$/, ''), apiKey, ca, renew }
-  const ask = (asked: Call, signal: AbortSignal): Promise<Answer> => call(connection, asked, signal)
+  const send = (request: Call, signal: AbortSignal): Promise<Answer> => call(connection, request, signal)
 
   return {
     async status(signal) {
       try {
-        const answer = await ask({ method: 'GET', path: '/StatusPing', withKey: false, timeoutMs: 5_000 }, signal)
+        const answer = await send({ method: 'GET', path: '/StatusPing', withKey: false, timeoutMs: 5_000 }, signal)
         return statusOf(answer)
       } catch {
         signal.throwIfAborted()
@@ -89,41 +89,41 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       }
     },
     async info(signal) {
-      const answer = await ask({ method: 'GET', path: `${api}/gateway-info` }, signal)
+      const answer = await send({ method: 'GET', path: `${api}/gateway-info` }, signal)
       return parsed(infoSchema, required(answer, 'gateway-info', 'Read'), 'gateway-info')
     },
-    designers: (signal) => designersOf(ask, signal),
+    designers: (signal) => designersOf(send, signal),
     async lock(kinds, signal) {
       const taken: ScanKind[] = []
       try {
         for (const kind of kinds) {
-          if ((await lockOne(ask, kind, deps.clock, signal)) === 'unsupported') return taken.length === 0 ? 'unsupported' : 'held'
+          if ((await lockOne(send, kind, deps.clock, signal)) === 'unsupported') return taken.length === 0 ? 'unsupported' : 'held'
           taken.push(kind)
         }
         return 'held'
       } catch (error) {
-        for (const kind of taken) await release(ask, kind)
+        for (const kind of taken) await release(send, kind)
         throw error
       }
     },
     async statusOf(path, signal) {
       // Any other page may be a user's script that reads its headers; characters that a server may decode or cut could lead to one.
       const withKey = /^\/data\/api\/[\w./~-]*$/.test(new URL(connection.url + path).pathname)
-      return (await ask({ method: 'GET', path, withKey, headOnly: true, timeoutMs: 5_000 }, signal)).status
+      return (await send({ method: 'GET', path, withKey, headOnly: true, timeoutMs: 5_000 }, signal)).status
     },
-    problems: (signal) => problemsOf(ask, signal),
+    problems: (signal) => problemsOf(send, signal),
     async scan(kinds, signal) {
       const result: Scanned = { problems: undefined }
       for (const kind of ['projects', 'config'] as const) {
         // `scan/config` is the one route that every gateway has: without `scan/projects` it reads the projects too.
         const isDue = kinds.includes(kind) || (kind === 'config' && result.projects === undefined)
-        const at = isDue ? await scanOne(ask, kind, deps.clock, signal) : undefined
+        const at = isDue ? await scanOne(send, kind, deps.clock, signal) : undefined
         if (at !== undefined) result[kind] = at
       }
       if (result.projects === undefined && result.config === undefined)
         throw new Fault('ScanFailed', `the gateway has no route ${api}/scan/config: check the address, or update the gateway`)
       // The scan has ended, whether or not the gateway then reports its problems.
-      result.problems = await problemsOf(ask, signal).catch(() => {
+      result.problems = await problemsOf(send, signal).catch(() => {
         signal.throwIfAborted()
         return undefined
       })
@@ -132,12 +132,12 @@ export function connectGateway(deps: GatewayDeps): Gateway {
   }
 }
 
-type Ask = (asked: Call, signal: AbortSignal) => Promise<Answer>
+type Send = (request: Call, signal: AbortSignal) => Promise<Answer>
 
-async function designersOf(ask: Ask, signal: AbortSignal): Promise<Designer[]> {
+async function designersOf(send: Send, signal: AbortSignal): Promise<Designer[]> {
   const found: Designer[] = []
   for (let offset = 0; offset < maxDesigners; offset += designersPerPage) {
-    const answer = await ask({ method: 'GET', path: `${api}/designers?limit=${designersPerPage}&offset=${offset}` }, signal)
+    const answer = await send({ method: 'GET', path: `${api}/designers?limit=${designersPerPage}&offset=${offset}` }, signal)
     if (noSuchRoute.includes(answer.status)) return []
     const page = parsed(designersSchema, required(answer, 'designers', 'Read'), 'designers')
     found.push(...page.items)
@@ -146,9 +146,9 @@ async function designersOf(ask: Ask, signal: AbortSignal): Promise<Designer[]> {
   return found
 }
 
-async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<'held' | 'unsupported'> {
+async function lockOne(send: Send, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<'held' | 'unsupported'> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await ask({ method: 'POST', path: `${api}/scan-lock/${kind}`, body: lockTimes, timeoutMs: lockTimeoutMs }, signal)
+    const answer = await send({ method: 'POST', path: `${api}/scan-lock/${kind}`, body: lockTimes, timeoutMs: lockTimeoutMs }, signal)
     if (noSuchRoute.includes(answer.status)) return 'unsupported'
     const busy = answer.status === 408 || answer.status === 409
     if (!busy) {
@@ -161,22 +161,22 @@ async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
 }
 
 /** Releases a lock, even after the caller's signal aborted. Never throws. */
-async function release(ask: Ask, kind: ScanKind): Promise<void> {
+async function release(send: Send, kind: ScanKind): Promise<void> {
   const { signal } = new AbortController()
-  await ask({ method: 'POST', path: `${api}/scan/${kind}`, body: {}, timeoutMs: lockReturnMs }, signal).catch(() => undefined)
+  await send({ method: 'POST', path: `${api}/scan/${kind}`, body: {}, timeoutMs: lockReturnMs }, signal).catch(() => undefined)
 }
 
 /**
  * Returns when the scan finished; undefined: the gateway has no such route. A gateway that accepts a scan and does not report its end is
  * not waited for.
  */
-async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<Temporal.Instant | undefined> {
+async function scanOne(send: Send, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<Temporal.Instant | undefined> {
   const path = `${api}/scan/${kind}`
   const read = (answer: Answer, level: 'Read' | 'Write') =>
     parsed(scanSchema, required(answer, `scan/${kind}`, level, 'ScanFailed'), `scan/${kind}`, 'ScanFailed')
-  const asked = await ask({ method: 'GET', path }, signal)
-  const before = noSuchRoute.includes(asked.status) ? undefined : read(asked, 'Read')
-  const taken = await ask({ method: 'POST', path, body: {} }, signal)
+  const current = await send({ method: 'GET', path }, signal)
+  const before = noSuchRoute.includes(current.status) ? undefined : read(current, 'Read')
+  const taken = await send({ method: 'POST', path, body: {} }, signal)
   if (noSuchRoute.includes(taken.status)) return undefined
   if (before === undefined) {
     required(taken, `scan/${kind}`, 'Write', 'ScanFailed')
@@ -185,7 +185,7 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   read(taken, 'Write')
   const endMs = clock.monotonicMs() + scanTimeoutMs
   for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
-    const now = read(await ask({ method: 'GET', path }, signal), 'Read')
+    const now = read(await send({ method: 'GET', path }, signal), 'Read')
     // A later scan has another time, which is an earlier one if the gateway's clock was set back meanwhile.
     if (!now.scanActive && now.lastScanTimestamp !== before.lastScanTimestamp && now.lastScanTimestamp > 0)
       return Temporal.Instant.fromEpochMilliseconds(now.lastScanTimestamp)
@@ -199,10 +199,10 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
  * Problems of projects, resources and connections, then modules in quarantine; undefined if it lacks the first route, the key may not read
  * it, or it has modules in quarantine but does not name them.
  */
-async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | undefined> {
+async function problemsOf(send: Send, signal: AbortSignal): Promise<string[] | undefined> {
   const [overview, quarantined] = await Promise.all([
-    ask({ method: 'GET', path: `${api}/overview/problems` }, signal),
-    ask({ method: 'GET', path: `${api}/modules/quarantined` }, signal),
+    send({ method: 'GET', path: `${api}/overview/problems` }, signal),
+    send({ method: 'GET', path: `${api}/modules/quarantined` }, signal),
   ])
   const found = v.safeParse(problemsSchema, jsonOrUndefined(overview.body))
   if (overview.status !== 200 || !found.success) return undefined

@@ -32,17 +32,17 @@ const maxBodyBytes = 1024 * 1024
 const defaultTimeoutMs = 10_000
 
 /** Throws GatewayUnreachable for anything but an HTTP response; the caller interprets the status. */
-export async function call(connection: Connection, asked: Call, signal: AbortSignal): Promise<Answer> {
+export async function call(connection: Connection, request: Call, signal: AbortSignal): Promise<Answer> {
   const { url, renew } = connection
-  if (renew === undefined) return await callOnce(connection, asked, signal)
+  if (renew === undefined) return await callOnce(connection, request, signal)
   try {
-    const answer = await callOnce(connection, asked, signal)
-    const isRefused = asked.withKey !== false && (answer.status === 401 || answer.status === 403)
-    return isRefused && (await renew()) ? await callOnce(connection, asked, signal) : answer
+    const answer = await callOnce(connection, request, signal)
+    const isRefused = request.withKey !== false && (answer.status === 401 || answer.status === 403)
+    return isRefused && (await renew()) ? await callOnce(connection, request, signal) : answer
   } catch (error) {
     const mayBeStranger = url.startsWith('https:') && error instanceof Fault && error.reason === 'GatewayUnreachable'
     if (!mayBeStranger || signal.aborted || !(await renew())) throw error
-    return await callOnce(connection, asked, signal)
+    return await callOnce(connection, request, signal)
   }
 }
 

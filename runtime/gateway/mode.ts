@@ -7,10 +7,10 @@ import { asFault, type Reason } from '../platform/fault.ts'
 import type { Gateway } from './gateway.ts'
 
 /** How long a response, or a refusal, is cached: a gateway reads its mode only at its start. */
-const askAgainMs = 60_000
+const answerCacheMs = 60_000
 /** How long the absence of a gateway is cached: it may start soon. */
-const askAbsentAgainMs = 1_000
-const askTimeoutMs = 2_000
+const absenceCacheMs = 1_000
+const infoTimeoutMs = 2_000
 /** Faults of a gateway that is down. */
 const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'Timeout'])
 /**
@@ -23,7 +23,7 @@ const keyless: ReadonlySet<Reason> = new Set<Reason>([
   'DeliveryUnauthorized',
   'TooManyRequests',
 ])
-const askKeylessAgainMs = 10_000
+const missingKeyCacheMs = 10_000
 
 type Deps = {
   clock: Clock
@@ -41,29 +41,29 @@ type Known = { target?: string | undefined; argument?: string | undefined; envir
 export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | undefined, signal: AbortSignal) => Promise<Mode> {
   const { clock } = deps
   let answer: string | undefined
-  let askAgainAtMs = Number.NEGATIVE_INFINITY
+  let cachedUntilMs = Number.NEGATIVE_INFINITY
 
-  const ask = async (gateway: Gateway, signal: AbortSignal): Promise<void> => {
-    if (clock.monotonicMs() < askAgainAtMs) return
-    let waitMs = askAgainMs
+  const queryMode = async (gateway: Gateway, signal: AbortSignal): Promise<void> => {
+    if (clock.monotonicMs() < cachedUntilMs) return
+    let cacheMs = answerCacheMs
     try {
-      const info = await gateway.info(deadline(askTimeoutMs, signal))
+      const info = await gateway.info(deadline(infoTimeoutMs, signal))
       answer = info.deploymentMode ?? answer
     } catch (error) {
       signal.throwIfAborted()
       const { reason } = asFault(error)
       // A running gateway that does not answer this request will not do so soon.
       const isAbsent = absent.has(reason) || (reason === 'GatewayNotReady' && (await gateway.status(signal)) !== 'running')
-      if (isAbsent) waitMs = askAbsentAgainMs
-      else if (keyless.has(reason)) waitMs = askKeylessAgainMs
+      if (isAbsent) cacheMs = absenceCacheMs
+      else if (keyless.has(reason)) cacheMs = missingKeyCacheMs
     }
-    askAgainAtMs = clock.monotonicMs() + waitMs
+    cachedUntilMs = clock.monotonicMs() + cacheMs
   }
 
   return async (gateway, signal) => {
     const { target, argument, environment } = known
     if (target !== undefined) return findMode({ target })
-    if (gateway !== undefined) await ask(gateway, signal)
+    if (gateway !== undefined) await queryMode(gateway, signal)
     return findMode({ argument, environment, ignitionConf: deps.ignitionConf(), gateway: answer })
   }
 }

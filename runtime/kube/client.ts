@@ -106,12 +106,12 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
 export function createKube(config: KubeConfig, options: TransportOptions): Kube {
   const transport = createTransport(config, options)
   const requests = new Requests(transport, options.clock)
-  const ask: Ask = (...request) => requests.ask(...request)
+  const send: Send = (...request) => requests.send(...request)
   return {
-    ...readsThrough(requests, ask),
+    ...readsThrough(requests, send),
     watch: (type, watched, signal) => watch(transport, type, watched, signal),
-    ...writesThrough(ask),
-    requireVersion: (signal) => requireVersion(ask, signal),
+    ...writesThrough(send),
+    requireVersion: (signal) => requireVersion(send, signal),
     close: () => transport.close(),
   }
 }
@@ -127,7 +127,7 @@ class Requests {
     this.#clock = clock
   }
 
-  async ask<Answer>(method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<Answer> {
+  async send<Answer>(method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<Answer> {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     return await this.#send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
   }
@@ -159,11 +159,11 @@ class Requests {
   }
 }
 
-function readsThrough(requests: Requests, ask: Ask): Pick<Kube, 'get' | 'listPages'> {
+function readsThrough(requests: Requests, send: Send): Pick<Kube, 'get' | 'listPages'> {
   return {
     async get(type, key, signal) {
       try {
-        return await ask('GET', pathOf(type, key), signal)
+        return await send('GET', pathOf(type, key), signal)
       } catch (error) {
         if (error instanceof Fault && error.reason === 'NotFound') return undefined
         throw error
@@ -222,32 +222,32 @@ async function* watch<Kind extends KubeObject>(
 }
 
 /** Sends one request to the API server, whose answer has the type that the API documents. Throws what `Kube` throws. */
-type Ask = <Answer>(method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string) => Promise<Answer>
+type Send = <Answer>(method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string) => Promise<Answer>
 
-function writesThrough(ask: Ask): Pick<Kube, 'create' | 'mergePatch' | 'apply' | 'delete' | 'post'> {
+function writesThrough(send: Send): Pick<Kube, 'create' | 'mergePatch' | 'apply' | 'delete' | 'post'> {
   return {
     create: async (type, object, signal) => {
       const { namespace } = (object as { metadata?: { namespace?: string } }).metadata ?? {}
-      return await ask('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)
+      return await send('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)
     },
     mergePatch: async (type, key, patch, { subresource, fieldManager }, signal) => {
       const query = fieldManager === undefined ? '' : `?${new URLSearchParams({ fieldManager }).toString()}`
       const path = `${pathOf(type, key, subresource)}${query}`
-      return await ask('PATCH', path, signal, patch, 'application/merge-patch+json')
+      return await send('PATCH', path, signal, patch, 'application/merge-patch+json')
     },
     apply: async (type, object, { fieldManager, force = false }, signal) => {
       const query = new URLSearchParams({ fieldManager, force: String(force) })
       const path = `${pathOf(type, object.metadata)}?${query.toString()}`
-      return await ask('PATCH', path, signal, object, 'application/apply-patch+yaml')
+      return await send('PATCH', path, signal, object, 'application/apply-patch+yaml')
     },
-    delete: async (type, key, signal) => await ask('DELETE', pathOf(type, key), signal),
-    post: (path, body, signal) => ask('POST', path, signal, body),
+    delete: async (type, key, signal) => await send('DELETE', pathOf(type, key), signal),
+    post: (path, body, signal) => send('POST', path, signal, body),
   }
 }
 
 /** Throws UnsupportedKubernetes. */
-async function requireVersion(ask: Ask, signal: AbortSignal): ReturnType<Kube['requireVersion']> {
-  const { major, minor, gitVersion } = await ask<VersionInfo>('GET', '/version', signal)
+async function requireVersion(send: Send, signal: AbortSignal): ReturnType<Kube['requireVersion']> {
+  const { major, minor, gitVersion } = await send<VersionInfo>('GET', '/version', signal)
   // Providers add suffixes: minor "30+", gitVersion "v1.30.3-eks-a1b2c3".
   if (Number.parseInt(major, 10) === 1 && Number.parseInt(minor, 10) < oldestMinor) {
     throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator requires 1.${oldestMinor} or newer`)

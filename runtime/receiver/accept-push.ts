@@ -14,7 +14,7 @@ import type { ReceiverDeps } from './receiver-deps.ts'
 import { bodyLimits, hashLimits, maxHeldOfBody } from './limits.ts'
 import { type Event, type NamedRef, callId } from './payload/parts.ts'
 import type { Keys, Authentication } from './authenticate.ts'
-import { type Answered, type AskingPayload, type Call, readCall, type UsablePayload } from './read-call.ts'
+import { type Answered, type RefPayload, type Call, readCall, type UsablePayload } from './read-call.ts'
 import type { NotRequested, ReceiverTarget } from './request/choose-ref.ts'
 import type { Dedupe } from './request/dedupe.ts'
 import type { RequestToWrite, WriteQueues } from './request/write-queue.ts'
@@ -88,7 +88,7 @@ export function answerWithoutRef(
   receiver: Receiver,
   context: Context,
   resource: Partial<Resource>,
-  payload: Exclude<UsablePayload, AskingPayload>,
+  payload: Exclude<UsablePayload, RefPayload>,
 ): Response {
   if (payload.kind === 'ping') return ignored(receiver, context, 'Ping')
   receiver.log.info({ ...resource, reason: payload.reason }, 'push ignored')
@@ -99,7 +99,7 @@ export function answerWithoutRef(
 export function logNotRequested(
   { log, notify }: Receiver,
   { namespace, name }: Resource,
-  payload: AskingPayload,
+  payload: RefPayload,
   target: ReceiverTarget,
   chosen: { why: NotRequested },
 ): void {

@@ -23,7 +23,7 @@ import {
 } from './accept-push.ts'
 import { defaultLimits, maxWaitingCalls } from './limits.ts'
 import type { ReceiverDeps } from './receiver-deps.ts'
-import type { Answered, AskingPayload } from './read-call.ts'
+import type { Answered, RefPayload } from './read-call.ts'
 import { chooseRef, type ReceiverTarget } from './request/choose-ref.ts'
 import type { SyncIndex } from './request/sync-index.ts'
 import { createDedupe } from './request/dedupe.ts'
@@ -183,7 +183,7 @@ async function requestAll(
   receiver: Receiver,
   context: Context,
   { syncs, names, authentications }: Candidates,
-  { namespace, payload, startedMs }: { namespace: string; payload: AskingPayload; startedMs: number },
+  { namespace, payload, startedMs }: { namespace: string; payload: RefPayload; startedMs: number },
 ): Promise<Response> {
   const limited = pLimit(writesAtOnce)
   const asked: Promise<Outcome>[] = []
@@ -235,7 +235,7 @@ function notifyKeyFaults(receiver: Receiver, namespace: string, refused: readonl
 }
 
 type ChosenRequest = {
-  payload: AskingPayload
+  payload: RefPayload
   target: ReceiverTarget
   chosen: ReturnType<typeof chooseRef>
   startedMs: number

@@ -20,7 +20,7 @@ export type Answered = { kind: 'answered'; answer: Response; isAuthenticated: bo
 
 export type UsablePayload = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
 /** A payload that requests a ref. */
-export type AskingPayload = Extract<Payload, { kind: 'ref' }>
+export type RefPayload = Extract<Payload, { kind: 'ref' }>
 
 /** Collaborators of reading a call. */
 export type ReadCallDeps = Observer & {

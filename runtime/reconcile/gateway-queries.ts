@@ -38,7 +38,7 @@ const limits = { total: 64, reserve: 16, perTenant: 24, perKey: 8 } as const
 export class GatewayQueries {
   readonly #deps: Deps
   readonly #limiter: FairLimiter
-  readonly #asked = new Map<SyncKey, Map<string, Entry>>()
+  readonly #entries = new Map<SyncKey, Map<string, Entry>>()
   /** Unreachable servers, with the reason. */
   readonly #unreached = new Map<string, { why: string; untilMs: number }>()
   readonly #underWay = new Set<Promise<void>>()
@@ -51,26 +51,26 @@ export class GatewayQueries {
 
   /** Returns the known result of each gateway, by pod. */
   answers(key: SyncKey): ReadonlyMap<string, StoredCheck> {
-    const entries = [...(this.#asked.get(key) ?? [])]
+    const entries = [...(this.#entries.get(key) ?? [])]
     return new Map(entries.flatMap(([pod, { known }]) => (known === undefined ? [] : [[pod, known] as const])))
   }
 
   /** Replaces the questions of a GatewaySync; each is queried repeatedly. */
-  ask(key: SyncKey, questions: readonly CheckQuestion[]): void {
-    const before = this.#asked.get(key)
+  setQueries(key: SyncKey, questions: readonly CheckQuestion[]): void {
+    const before = this.#entries.get(key)
     const next = questions.map((question): [string, Entry] => {
       const known = before?.get(question.pod)
       return [question.pod, known?.question.about === question.about ? known : { question, known: undefined, dueMs: 0, isUnderWay: false }]
     })
-    if (next.length === 0) this.#asked.delete(key)
-    else this.#asked.set(key, new Map(next))
+    if (next.length === 0) this.#entries.delete(key)
+    else this.#entries.set(key, new Map(next))
     this.#wake.resolve()
   }
 
   /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (this.#asked.size > 0) {
+      if (this.#entries.size > 0) {
         this.#beginDue(signal)
         await pause(this.#deps.clock, pollIntervalMs, signal)
         continue
@@ -83,7 +83,7 @@ export class GatewayQueries {
 
   #beginDue(signal: AbortSignal): void {
     const nowMs = this.#deps.clock.monotonicMs()
-    for (const [key, entries] of this.#asked)
+    for (const [key, entries] of this.#entries)
       for (const entry of entries.values()) {
         if (entry.dueMs > nowMs || entry.isUnderWay) continue
         const one: Promise<void> = this.#query(key, entry, signal).finally(() => this.#underWay.delete(one))
@@ -108,7 +108,7 @@ export class GatewayQueries {
 
   /** Whether the question was neither replaced nor dropped. */
   #isCurrent(key: SyncKey, entry: Entry): boolean {
-    return this.#asked.get(key)?.get(entry.question.pod) === entry
+    return this.#entries.get(key)?.get(entry.question.pod) === entry
   }
 
   /** An unreachable server is tried once for all GatewaySyncs that use it. */
@@ -118,7 +118,7 @@ export class GatewayQueries {
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return { kind: 'none', why: known.why }
     this.#unreached.delete(question.url)
     try {
-      return await ask(this.#deps, question, signal)
+      return await queryPrometheus(this.#deps, question, signal)
     } catch (error) {
       signal.throwIfAborted()
       const { reason, message } = asFault(error)
@@ -144,7 +144,11 @@ export class GatewayQueries {
 }
 
 /** One instant query (GET /api/v1/query of Prometheus' HTTP API). Throws RepositoryNotAllowed, GitHostUnknown, and what the network throws. */
-async function ask({ network, allowedHosts }: Deps, { url, ...question }: CheckQuestion, signal: AbortSignal): Promise<CheckAnswer> {
+async function queryPrometheus(
+  { network, allowedHosts }: Deps,
+  { url, ...question }: CheckQuestion,
+  signal: AbortSignal,
+): Promise<CheckAnswer> {
   const server = new URL(url)
   const host = server.hostname.replaceAll(/^\[|\]$/g, '')
   const isSecure = server.protocol === 'https:'
@@ -154,8 +158,8 @@ async function ask({ network, allowedHosts }: Deps, { url, ...question }: CheckQ
     return { kind: 'none', why: `${host} would be queried over http through the proxy; use https, or list it in noProxy` }
   const own = deadline(timeoutMs, signal)
   const addresses = await addressesOf(host, proxy, network, own)
-  const asked = `${url.replace(/\/$/, '')}/api/v1/query?${new URLSearchParams({ query: filledQuery(question), timeout: '4s' }).toString()}`
-  const call = { url: asked, method: 'GET', headers: { accept: 'application/json' } } as const
+  const target = `${url.replace(/\/$/, '')}/api/v1/query?${new URLSearchParams({ query: filledQuery(question), timeout: '4s' }).toString()}`
+  const call = { url: target, method: 'GET', headers: { accept: 'application/json' } } as const
   const { status, body } = await callForJson(call, { caBundle: undefined, proxy: proxy?.url, addresses }, own)
   return answerOfPrometheus(status, body)
 }

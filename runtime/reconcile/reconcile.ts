@@ -42,7 +42,7 @@ import { parseSpec } from '../api/schema/spec-of.ts'
 import { readRepository } from '../git/remote/remote.ts'
 
 /** Whether a commit is signed as its spec requires; `why` names commit or tag. */
-export type SignatureVerdict = { kind: 'notAsked' } | ({ kind: 'verified' } & Signers) | { kind: 'refused'; why: string }
+export type SignatureVerdict = { kind: 'notRequired' } | ({ kind: 'verified' } & Signers) | { kind: 'refused'; why: string }
 
 /** Collaborators of a reconcile: the leader's in a cluster, the runner's in standalone mode. */
 export type ReconcileDeps = {
@@ -76,7 +76,7 @@ export type ReconcileDeps = {
   /** Capture results of its gateways; absent in standalone mode. */
   captured?(key: SyncKey): readonly CaptureEntry[]
   /** Queries Prometheus about gateways; absent: health checks have no results. */
-  queries?: Pick<GatewayQueries, 'answers' | 'ask'>
+  queries?: Pick<GatewayQueries, 'answers' | 'setQueries'>
   /** Returns why its work waits for other work of its namespace; absent: namespaces share nothing. */
   throttled?(key: SyncKey): string | undefined
   delivery(): GatewaySyncStatus['delivery']
@@ -107,13 +107,13 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   if (record === undefined) return forget(deps, { namespace, name })
   const parsed = parseSpec(record, deps)
   if ('issues' in parsed) {
-    deps.queries?.ask(key, [])
+    deps.queries?.setQueries(key, [])
     return await reportInvalidSpec(deps, record, invalidSpecFault(record, parsed.issues), signal)
   }
   const { spec } = parsed
   const result = resolutions.result(key)
   const decision = decide(observe(deps, record, spec, result))
-  deps.queries?.ask(key, decision.questions)
+  deps.queries?.setQueries(key, decision.questions)
   // Starts before the status is written: a push must not wait for the API server, and a running resolution is not started twice.
   const next = resolveIfDue(deps, { ...record, status: decision.status }, spec)
   await apply(deps, record, decision, signal)
@@ -132,7 +132,7 @@ function soonest({ wakeAfterMs }: ReconcileResult, wakeAt: Temporal.Instant | un
 function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }): ReconcileResult {
   const key = syncKey(gone.namespace, gone.name)
   deps.resolutions.forget(key)
-  deps.queries?.ask(key, [])
+  deps.queries?.setQueries(key, [])
   deps.observed(key, undefined)
   deps.deleted(gone)
   return { wakeAfterMs: undefined }

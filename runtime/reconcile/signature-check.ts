@@ -46,7 +46,7 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
     // An artifact is verified before it is fetched (fetch-artifact.ts).
     if (git.oci?.verify !== undefined && signer !== undefined) return { kind: 'verified', commit: signer }
     if (git.oci?.verify !== undefined) return { kind: 'refused', why: 'the signature of the artifact was not checked' }
-    if (git.verify === undefined) return { kind: 'notAsked' }
+    if (git.verify === undefined) return { kind: 'notRequired' }
     const { mode, secretRef } = git.verify
     const refuse = (why: string): Verified => {
       checked('refused')

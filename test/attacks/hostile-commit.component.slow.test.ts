@@ -190,7 +190,7 @@ void t.test(
           name: 'refs/heads/main',
           tag: undefined,
         }),
-        verify: async () => ({ kind: 'notAsked' }),
+        verify: async () => ({ kind: 'notRequired' }),
         async adopt() {},
         secretChanges: () => 0,
         ...createCommitValidation({ store, validator: counted, inMirror: async (_key, _commit, read) => await read(repository) }),

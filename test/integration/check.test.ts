@@ -258,7 +258,7 @@ void t.test('check distinguishes a healthy installation from each broken one', {
     const only = fleet.value.syncs.filter((sync) => sync.namespace === ending)
     const probe = () => Promise.reject(new Error('there is no other look'))
     matchObject(t, await tryAdmission({ kube, clock: systemClock, signal, probe }, settings, only), {
-      kind: 'notAsked',
+      kind: 'notTested',
       why: /is being deleted/,
     })
   })

@@ -62,7 +62,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     resolve: async ({ namespace }, { git }, desired, fresh, signal) =>
       await mirrors.of(await remoteOf(namespace, git, signal)).resolve(desired.ref, { fresh }, signal),
     async adopt() {},
-    verify: async () => ({ kind: 'notAsked' }),
+    verify: async () => ({ kind: 'notRequired' }),
     secretChanges: () => 0,
     validate: async () => ({ kind: 'notChecked' }),
     prepareValidation() {},

@@ -42,7 +42,7 @@ export function setUp(given: Partial<GatewaySyncRecord> = {}) {
   let resolutions = start()
   const host: { ref: string; answer: PromiseWithResolvers<CommitHash> }[] = []
   let refuse: Fault | undefined
-  let signatures: SignatureVerdict = { kind: 'notAsked' }
+  let signatures: SignatureVerdict = { kind: 'notRequired' }
   let secretChanges = 0
   let checks = 0
   let version = 1

@@ -125,7 +125,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
             ['git-memory', gitMirrors.memory],
             ['validation', validator.limiter],
           ]),
-          verify: async () => ({ kind: 'notAsked' }),
+          verify: async () => ({ kind: 'notRequired' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
           metrics: {

@@ -14,7 +14,7 @@ import { type Branches, type OpenPullRequest, pullRequestHosts, type PullRequest
 /** `later`: the same call may succeed later, not before `afterMs`. */
 export type Opened = { kind: 'open'; url: string } | { kind: 'later'; fault: Fault; afterMs: number } | { kind: 'refused'; fault: Fault }
 
-type Asked = Branches & { provider: StatusProvider; apiBaseURL: string | undefined }
+type PullRequestTarget = Branches & { provider: StatusProvider; apiBaseURL: string | undefined }
 
 /** A list of pull requests with all fields that hosts return. */
 const maxBodyBytes = 4 * 1024 * 1024
@@ -26,7 +26,7 @@ const maxTitle = 200
  */
 export async function openPullRequest(
   api: HostApi,
-  { provider, apiBaseURL, ...branches }: Asked,
+  { provider, apiBaseURL, ...branches }: PullRequestTarget,
   write: (maxText: number) => PullRequestText,
   signal: AbortSignal,
 ): Promise<Opened> {
@@ -35,8 +35,8 @@ export async function openPullRequest(
   const { names, page } = repository
   const host = pullRequestHosts[provider]
   const { title, text } = write(host.maxText)
-  const words = { title: title.slice(0, maxTitle).toWellFormed(), text: text.slice(0, host.maxText).toWellFormed() }
-  const ask = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: Record<string, unknown>): Promise<ApiAnswer> => {
+  const shortened = { title: title.slice(0, maxTitle).toWellFormed(), text: text.slice(0, host.maxText).toWellFormed() }
+  const callApi = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: Record<string, unknown>): Promise<ApiAnswer> => {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const headers = { authorization: apiAuthorization(provider, api.credentials), accept: 'application/json', ...type }
     const call: ApiCall = { url: `${repository.api}/${path}`, method, headers, maxBodyBytes }
@@ -45,21 +45,21 @@ export async function openPullRequest(
   const openState = (found: OpenPullRequest): Opened => ({ kind: 'open', url: found.page ?? `${page}/${host.pageOf(found.id)}` })
   try {
     for (let number = 1; number <= host.pages; number += 1) {
-      const answer = await ask('GET', host.list(names, branches, number).path)
+      const answer = await callApi('GET', host.list(names, branches, number).path)
       if (!isTaken(answer)) return meaningOf(answer, repository.api)
       const items = host.items(answer.body)
       if (!Array.isArray(items)) return refused(`${hostOf(repository.api)} did not return a list of pull requests`)
       const open = items.filter((item) => isObject(item)).find((item) => host.isBetween(item, branches))
       const known = open === undefined ? undefined : host.read(open)
       if (known !== undefined) {
-        const change = host.change(names, known, words)
-        const changed = await ask(change.method, change.path, change.body)
+        const change = host.change(names, known, shortened)
+        const changed = await callApi(change.method, change.path, change.body)
         return isTaken(changed) ? openState(known) : meaningOf(changed, repository.api)
       }
       if (items.length === 0) break
     }
-    const { path, body } = host.create(names, branches, words)
-    const created = await ask('POST', path, body)
+    const { path, body } = host.create(names, branches, shortened)
+    const created = await callApi('POST', path, body)
     if (!isTaken(created)) return meaningOf(created, repository.api)
     const made = isObject(created.body) ? host.read(created.body) : undefined
     return made === undefined ? refused(`${hostOf(repository.api)} did not return the pull request that it opened`) : openState(made)

@@ -68,15 +68,15 @@ async function readInstallation(
   }
   const unknown = { kind: 'failed', message: 'the settings of the operator cannot be read' } as const
   if (found === undefined) {
-    const notAsked = { kind: 'notAsked', why: unknown.message } as const
+    const notTested = { kind: 'notTested', why: unknown.message } as const
     return {
       ...facts,
       lease: undefined,
       permissions: unknown,
       certificate: unknown,
       bundles: undefined,
-      admission: notAsked,
-      delivery: [notAsked],
+      admission: notTested,
+      delivery: [notTested],
     }
   }
   const { settings, secretName, deliveryUrl } = found

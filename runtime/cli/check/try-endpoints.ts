@@ -20,15 +20,15 @@ import type { Kube } from '../../kube/client.ts'
  */
 export async function tryAdmission(clients: ProbeClients, settings: OperatorSettings, syncs: readonly SyncFacts[]): Promise<Admission> {
   const { watchNamespaces, webhookConfiguration } = settings
-  if (webhookConfiguration === undefined) return { kind: 'notAsked', why: 'the installation has no webhook (webhook.enabled is false)' }
+  if (webhookConfiguration === undefined) return { kind: 'notTested', why: 'the installation has no webhook (webhook.enabled is false)' }
   const watched = syncs.filter(({ namespace }) => watchNamespaces.length === 0 || watchNamespaces.includes(namespace))
-  if (watched.length === 0) return { kind: 'notAsked', why: 'there is no GatewaySync yet, so there is no namespace to test' }
+  if (watched.length === 0) return { kind: 'notTested', why: 'there is no GatewaySync yet, so there is no namespace to test' }
   for (const { namespace, name } of new Map(watched.map((sync) => [sync.namespace, sync])).values()) {
     const pod = triedPod(namespace, `cluster-sync-check-${clients.clock.uuid().slice(0, 8)}`, settings, name)
     const answer = await tryIn(clients, namespace, pod)
     if (answer !== 'beingDeleted') return answer
   }
-  return { kind: 'notAsked', why: 'every namespace with a GatewaySync is being deleted' }
+  return { kind: 'notTested', why: 'every namespace with a GatewaySync is being deleted' }
 }
 
 async function tryIn({ kube, signal }: ProbeClients, namespace: string, pod: object): Promise<Admission | 'beingDeleted'> {

@@ -100,11 +100,11 @@ export function decisionsOf(
     log,
     allowLocal: true,
     async resolve({ namespace, name }, _spec, desired, fresh, signal) {
-      const askedMs = clock.monotonicMs()
+      const queriedMs = clock.monotonicMs()
       const mirror = await mirrors.of(sync, signal)
       const resolved = await mirror.resolve(desired.ref, { fresh }, signal)
       mirrors.answered(syncKey(namespace, name), mirror)
-      commits.named(resolved.commit, askedMs)
+      commits.named(resolved.commit, queriedMs)
       named(shortRef(desired.ref), resolved.commit)
       return resolved
     },
@@ -142,15 +142,15 @@ const maxKept = 20
 type CommitCache = {
   /** Reads the subject and author of a commit in the mirror, unless cached. Never rejects: the output works without them. */
   learn(commit: string, read: () => Promise<Buffer>): Promise<void>
-  /** The git host was queried at `askedMs` of the monotonic clock and returned this commit. */
-  named(commit: string, askedMs: number): void
+  /** The git host was queried at `queriedMs` of the monotonic clock and returned this commit. */
+  named(commit: string, queriedMs: number): void
   /** `nowMs` is monotonic. */
   about(commit: string, nowMs: number): CommitFacts
 }
 
 /** Caches the subjects and authors of commits for the run output, and when the git host returned them. Creates the cache. */
 export function createCommitCache(): CommitCache {
-  const known = new Map<string, { summary?: CommitSummary | undefined; askedMs?: number }>()
+  const known = new Map<string, { summary?: CommitSummary | undefined; queriedMs?: number }>()
   return {
     async learn(commit, read) {
       if (known.get(commit)?.summary !== undefined) return
@@ -159,12 +159,12 @@ export function createCommitCache(): CommitCache {
       const [oldest] = known.keys()
       if (known.size > maxKept && oldest !== undefined) known.delete(oldest)
     },
-    named(commit, askedMs) {
-      known.set(commit, { ...known.get(commit), askedMs })
+    named(commit, queriedMs) {
+      known.set(commit, { ...known.get(commit), queriedMs })
     },
     about(commit, nowMs) {
-      const { summary, askedMs } = known.get(commit) ?? {}
-      return { summary, durationMs: askedMs === undefined ? undefined : nowMs - askedMs }
+      const { summary, queriedMs } = known.get(commit) ?? {}
+      return { summary, durationMs: queriedMs === undefined ? undefined : nowMs - queriedMs }
     },
   }
 }

@@ -79,18 +79,18 @@ export class ContentClient implements DeliveryClient {
   }
 
   async gateway(signal: AbortSignal): Promise<GatewayAccess> {
-    const response = await this.#ask('gateway', {}, signal)
+    const response = await this.#send('gateway', {}, signal)
     return decodeGatewayAccess((await readText(response, maxAccessBytes)) ?? '')
   }
 
   async capture(offer: CaptureOffer, signal: AbortSignal): Promise<CaptureAnswer> {
-    const response = await this.#ask('capture', offer, signal)
+    const response = await this.#send('capture', offer, signal)
     return decodeCaptureAnswer((await readText(response, maxProblemBytes)) ?? '')
   }
 
   async *changes(request: ChangesRequest, signal: AbortSignal): ReturnType<Source['changes']> {
     const stop = deadline(streamTimeoutMs, signal)
-    const response = await this.#ask('changes', request, stop)
+    const response = await this.#send('changes', request, stop)
     const reader = changesReader()
     response.setEncoding('utf8')
     try {
@@ -108,12 +108,12 @@ export class ContentClient implements DeliveryClient {
     const stop = deadline(streamTimeoutMs, signal)
     for (let start = 0; start < ids.length; start += maxIdsPerRequest) {
       const part = ids.slice(start, start + maxIdsPerRequest)
-      await readAll(await this.#ask('blobs', { commit, profile, ids: part }, stop), framesReader(sink), signal)
+      await readAll(await this.#send('blobs', { commit, profile, ids: part }, stop), framesReader(sink), signal)
     }
   }
 
   async files({ commit, profile }: FilesRequest, sink: Parameters<Source['files']>[1], signal: AbortSignal): Promise<void> {
-    const response = await this.#ask('files', { commit, profile }, deadline(streamTimeoutMs, signal))
+    const response = await this.#send('files', { commit, profile }, deadline(streamTimeoutMs, signal))
     await readAll(response, fileFramesReader(sink), signal)
   }
 
@@ -122,7 +122,7 @@ export class ContentClient implements DeliveryClient {
    * the server is busy with other agents: this one returns at the given time, which is not a failure; nor is a connection that is closed
    * unread.
    */
-  async #ask(route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> {
     const { url, clock } = this.#options
     const text = JSON.stringify(body)
     const queuedUntilMs = clock.monotonicMs() + longestQueueMs

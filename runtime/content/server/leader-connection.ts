@@ -13,7 +13,7 @@ import { readAddress } from './forward.ts'
 /** Returns the replica's name, or 404 when it does not lead. Needs no token, because the name is not secret. */
 const leaderPath = '/v1/leader'
 
-const askEveryMs = 500
+const probeIntervalMs = 500
 /** A healthy replica answers within milliseconds; one on an overloaded node may need longer. */
 const answerMs = 1_500
 /** Delays before each attempt: a connection may break, and a new leader needs a moment to start. */
@@ -58,9 +58,9 @@ export function createContact({ serverName, caBundle, clock }: ContactOptions): 
     }
     try {
       for (;;) {
-        const answer = await ask(clock, () => askOnce(agent, { ...leader, serverName, ca: caBundle(), connected }, signal), signal)
+        const answer = await probe(clock, () => probeOnce(agent, { ...leader, serverName, ca: caBundle(), connected }, signal), signal)
         if (signal.aborted || answer !== 'leads') return answer === 'silent' ? 'silent' : 'gone'
-        await pause(clock, askEveryMs, AbortSignal.any([signal, broken.signal]))
+        await pause(clock, probeIntervalMs, AbortSignal.any([signal, broken.signal]))
       }
     } finally {
       agent.destroy()
@@ -70,7 +70,7 @@ export function createContact({ serverName, caBundle, clock }: ContactOptions): 
 
 type Answer = 'leads' | 'gone' | 'silent'
 
-async function ask(clock: Clock, once: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+async function probe(clock: Clock, once: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   let silent = 0
   let answer: Answer = 'leads'
   for (const afterMs of triesMs) {
@@ -82,10 +82,14 @@ async function ask(clock: Clock, once: () => Promise<Answer>, signal: AbortSigna
   return answer
 }
 
-type Question = { identity: string; address: string; serverName: string; ca: string; connected(socket: Socket): void }
+type ProbeTarget = { identity: string; address: string; serverName: string; ca: string; connected(socket: Socket): void }
 
 /** Queries the process at the address once whether it leads under that name. `connected` receives the connection. Never throws. */
-async function askOnce(agent: Agent, { identity, address, serverName, ca, connected }: Question, signal: AbortSignal): Promise<Answer> {
+async function probeOnce(
+  agent: Agent,
+  { identity, address, serverName, ca, connected }: ProbeTarget,
+  signal: AbortSignal,
+): Promise<Answer> {
   if (readAddress(address) === undefined) return 'gone'
   const late = AbortSignal.timeout(answerMs)
   try {

@@ -58,7 +58,7 @@ export class Authorizer {
   readonly #deps: AuthorizerDeps
   readonly #confirmed: FairCache<Bearer>
   readonly #refusals: FairCache<Refusal>
-  readonly #asking = new Map<string, Promise<Confirmed>>()
+  readonly #runningReviews = new Map<string, Promise<Confirmed>>()
   readonly #limits = createLimits(reviewLimits)
   readonly #limiter: FairLimiter
 
@@ -75,30 +75,30 @@ export class Authorizer {
     const { watched, clock } = this.#deps
     const { namespace, name, token, peer } = caller
     const key = createHash('sha256').update(token).digest('base64')
-    const path = `${key} ${namespace}/${name}`
-    const earlier = this.#refusals.get(path)
-    if (earlier !== undefined) return await this.#refuse(peer, path, earlier)
+    const refusalKey = `${key} ${namespace}/${name}`
+    const earlier = this.#refusals.get(refusalKey)
+    if (earlier !== undefined) return await this.#refuse(peer, refusalKey, earlier)
     // The controller has no permission to read pods in other namespaces.
     if (watched.length > 0 && !watched.includes(namespace))
-      return await this.#refuse(peer, path, refused(`this installation does not manage namespace "${namespace}"`))
+      return await this.#refuse(peer, refusalKey, refused(`this installation does not manage namespace "${namespace}"`))
     let bearer = this.#confirmed.get(key)
     if (bearer === undefined) {
       const claims = readClaims(token)
       const wrong = whyWrong(claims, namespace, clock)
-      if (wrong !== undefined || claims === undefined) return await this.#refuse(peer, path, wrong ?? unreadable)
+      if (wrong !== undefined || claims === undefined) return await this.#refuse(peer, refusalKey, wrong ?? unreadable)
       const answer = await this.#confirmOnce(token, key, claims, peer)
-      if (answer.kind === 'refused') return await this.#refuse(peer, path, answer)
+      if (answer.kind === 'refused') return await this.#refuse(peer, refusalKey, answer)
       if (answer.kind === 'busy') return answer
       ;({ bearer } = answer)
     }
     const authorization = await this.#authorizePod(bearer, caller, signal)
-    return authorization.kind === 'refused' ? await this.#refuse(peer, path, authorization) : authorization
+    return authorization.kind === 'refused' ? await this.#refuse(peer, refusalKey, authorization) : authorization
   }
 
   /** Concurrent calls with the same token share one review. */
   #confirmOnce(token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> {
-    const running = this.#asking.get(key) ?? this.#confirm(token, key, claims, peer).finally(() => this.#asking.delete(key))
-    this.#asking.set(key, running)
+    const running = this.#runningReviews.get(key) ?? this.#confirm(token, key, claims, peer).finally(() => this.#runningReviews.delete(key))
+    this.#runningReviews.set(key, running)
     return running
   }
 
@@ -131,8 +131,8 @@ export class Authorizer {
     return { kind: 'allowed', pod: `${namespace}/${name}` }
   }
 
-  async #refuse(peer: string, path: string, refusal: Refusal): Promise<Authorization> {
-    if (this.#refusals.get(path) === undefined) this.#refusals.set(peer, path, refusal)
+  async #refuse(peer: string, refusalKey: string, refusal: Refusal): Promise<Authorization> {
+    if (this.#refusals.get(refusalKey) === undefined) this.#refusals.set(peer, refusalKey, refusal)
     const { kind } = await this.#limits.failure(peer)
     return kind === 'over' ? { kind: 'busy', retryAfterSeconds: 1 } : refusal
   }

@@ -46,14 +46,14 @@ export type Admission =
   | { kind: 'failed'; namespace: string; message: string }
   | { kind: 'refused'; message: string }
   /** No namespace has a GatewaySync to test with, or the webhook is missing. */
-  | { kind: 'notAsked'; why: string }
+  | { kind: 'notTested'; why: string }
 
 /** Whether the delivery endpoint answers, over a direct connection or through the API server (`service`). */
 export type Delivery =
   | { kind: 'answers'; url: string; by: 'connection' | 'service' }
   | { kind: 'silent'; url: string; message: string }
   | { kind: 'refused'; message: string }
-  | { kind: 'notAsked'; why: string }
+  | { kind: 'notTested'; why: string }
 
 /** One Deployment or StatefulSet of a controller, with its related objects. */
 export type InstallationFacts = {

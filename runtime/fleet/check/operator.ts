@@ -101,7 +101,7 @@ export function checkPermissions({ namespace, name, permissions }: InstallationF
 export function checkAdmission({ admission }: InstallationFacts): Finding[] {
   const section = 'admission'
   if (admission.kind === 'refused') return ifProbed(section, admission, () => [])
-  if (admission.kind === 'notAsked') return [{ section, level: 'warning', text: `not tested: ${admission.why}` }]
+  if (admission.kind === 'notTested') return [{ section, level: 'warning', text: `not tested: ${admission.why}` }]
   const tried = `a pod that requests an agent in ${admission.namespace}`
   if (admission.kind === 'injected') return [{ section, level: 'ok', text: `${tried} gets one (dry run)` }]
   if (admission.kind === 'untouched') {
@@ -120,7 +120,7 @@ export function checkDelivery({ delivery }: InstallationFacts): Finding[] {
 
 function deliveryFinding(delivery: Delivery): Finding {
   const section = 'delivery'
-  if (delivery.kind === 'notAsked') return { section, level: 'warning', text: `not tested: ${delivery.why}` }
+  if (delivery.kind === 'notTested') return { section, level: 'warning', text: `not tested: ${delivery.why}` }
   if (delivery.kind === 'refused') {
     const advice = 'Run the check in the cluster, or with administrator permissions.'
     return { section, level: 'warning', text: `not checked: ${delivery.message}`, advice }

@@ -48,9 +48,13 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
   const idOf = ({ owner, appId, installationId, apiBaseURL }: AppKey): string => JSON.stringify([owner, appId, installationId, apiBaseURL])
   const lasts = (token: Token | undefined, ms: number): token is Token =>
     token !== undefined && clock.now().until(token.expiresAt).total('milliseconds') > ms
-  const askOr = async (present: Token | undefined, key: AppKey, way: (signal: AbortSignal) => Promise<ApiRoute>): Promise<Token> => {
+  const requestOrKeepToken = async (
+    present: Token | undefined,
+    key: AppKey,
+    way: (signal: AbortSignal) => Promise<ApiRoute>,
+  ): Promise<Token> => {
     try {
-      return await askForToken(key, await way(stop), clock, stop)
+      return await requestToken(key, await way(stop), clock, stop)
     } catch (error) {
       if (lasts(present, minLastsMs)) return present
       throw error
@@ -66,15 +70,15 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
       if (lasts(present, renewBeforeMs)) return present.text
       // Of several calls, the first requests the token.
       const running = tokens.get(id)
-      const asked = running === undefined || running === known ? askOr(present, key, way) : running
-      if (asked !== running) tokens.set(key.namespace, id, asked)
-      return (await unlessAborted(asked, signal)).text
+      const requested = running === undefined || running === known ? requestOrKeepToken(present, key, way) : running
+      if (requested !== running) tokens.set(key.namespace, id, requested)
+      return (await unlessAborted(requested, signal)).text
     },
     refused: (key) => tokens.delete(idOf(key)),
   }
 }
 
-async function askForToken(key: AppKey, way: ApiRoute, clock: Clock, signal: AbortSignal): Promise<Token> {
+async function requestToken(key: AppKey, way: ApiRoute, clock: Clock, signal: AbortSignal): Promise<Token> {
   const jwt = await signJwt(key, clock)
   const url = `${key.apiBaseURL.replace(/\/+$/, '')}/app/installations/${key.installationId}/access_tokens`
   const host = new URL(url).host

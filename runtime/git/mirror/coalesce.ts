@@ -2,21 +2,21 @@
  * Shares one result between concurrent identical requests. The work is aborted when no caller waits for it anymore.
  */
 /**
- * Settles with the answer for `key`; only one request per key runs at a time. Throws what `ask` throws, or the caller's signal's reason.
+ * Settles with the answer for `key`; only one request per key runs at a time. Throws what `work` throws, or the caller's signal's reason.
  */
-export type Coalesce<Answer> = (key: string, ask: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) => Promise<Answer>
+export type Coalesce<Answer> = (key: string, work: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) => Promise<Answer>
 
 type Entry<Answer> = { answer: Promise<Answer>; waiting: number; cancel: AbortController }
 
 /** `stop` aborts all work in progress; its callers get the signal's reason. */
 export function createCoalesce<Answer>(stop: AbortSignal): Coalesce<Answer> {
   const entries = new Map<string, Entry<Answer>>()
-  return async (key, ask, signal) => {
+  return async (key, work, signal) => {
     signal.throwIfAborted()
     let entry = entries.get(key)
     if (entry === undefined) {
       const cancel = new AbortController()
-      const answer = ask(AbortSignal.any([stop, cancel.signal]))
+      const answer = work(AbortSignal.any([stop, cancel.signal]))
       const fresh: Entry<Answer> = { answer, waiting: 0, cancel }
       const forget = (): void => {
         if (entries.get(key) === fresh) entries.delete(key)

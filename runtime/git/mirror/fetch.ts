@@ -58,7 +58,7 @@ type Deps = {
   reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
 }
 
-const askTimeoutMs = 30_000
+const queryTimeoutMs = 30_000
 const fetchTimeoutMs = 600_000
 /** Tags of tags are rare. */
 const maxTags = 5
@@ -99,14 +99,14 @@ export function createFetches(deps: Deps): Fetches {
       writeConfig(at, format)
       const [kind, pattern] = isTagSelector(followed) ? ['--tags', `refs/tags/${commonPrefix(followed)}*`] : ['--symref', followed]
       const args = ['ls-remote', '-q', kind, '--end-of-options', url.text, pattern]
-      const output = await callHost({ at, namespace, args, timeoutMs: askTimeoutMs }, signal)
+      const output = await callHost({ at, namespace, args, timeoutMs: queryTimeoutMs }, signal)
       return await readListing(output, followed, signal)
     },
     async isThere({ at, namespace, format }, ref, signal) {
       writeConfig(at, format)
       try {
         const args = ['fetch', '--dry-run', ...fetchArguments(url, ref)]
-        await callHost({ at, namespace, args, timeoutMs: askTimeoutMs, maxPackBytes: glimpseBytes }, signal)
+        await callHost({ at, namespace, args, timeoutMs: queryTimeoutMs, maxPackBytes: glimpseBytes }, signal)
         return true
       } catch (error) {
         sweep(at)
@@ -118,7 +118,7 @@ export function createFetches(deps: Deps): Fetches {
     async formatOfHost(place, what, fallback, signal) {
       if (isCommitHash(what)) return objectFormatOf(what)
       const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what]
-      const output = await callHost({ ...place, args, timeoutMs: askTimeoutMs }, signal)
+      const output = await callHost({ ...place, args, timeoutMs: queryTimeoutMs }, signal)
       const [id = ''] = output.toString('latin1').split('\t')
       return id === '' ? fallback : objectFormatOf(id)
     },
@@ -134,7 +134,7 @@ function openHistorySearch(deps: Deps, local: RunLocal): ReturnType<typeof creat
   return createHistorySearch({
     async list(place, signal) {
       const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', 'refs/heads/*', 'refs/tags/*']
-      return (await callHost({ ...place, args, timeoutMs: askTimeoutMs }, signal)).toString('latin1')
+      return (await callHost({ ...place, args, timeoutMs: queryTimeoutMs }, signal)).toString('latin1')
     },
     fetch: (place, refspecs, depth, signal) =>
       fetchPack(deps, { ...place, args: fetchArguments(url, undefined, depth), input: refspecs.join('\n') }, signal),

@@ -34,7 +34,7 @@ const redirects = new Set<number | undefined>([301, 302, 303, 307, 308])
 const defaultTimeoutMs = 30_000
 const idleMs = 30_000
 
-type Asked = { method?: 'GET' | 'HEAD'; accept?: string }
+type RequestOptions = { method?: 'GET' | 'HEAD'; accept?: string }
 
 /** A repository of a registry, for one resolution: it keeps the token that it got. */
 export class Registry {
@@ -61,7 +61,7 @@ export class Registry {
   async digestOf(tag: string, signal: AbortSignal): Promise<Digest | undefined> {
     const own = deadline(this.#timeoutMs, signal)
     // A question without content: registries limit how often a manifest is read.
-    const answer = await this.#ask(`manifests/${tag}`, { method: 'HEAD', accept: manifestTypes }, own)
+    const answer = await this.#send(`manifests/${tag}`, { method: 'HEAD', accept: manifestTypes }, own)
     answer.destroy()
     const digest = answer.headers['docker-content-digest']
     if (answer.statusCode === 404) return undefined
@@ -85,7 +85,7 @@ export class Registry {
     let pages = 0
     for (let page: string | undefined = `tags/list?n=${tagsPerPage}`; page !== undefined; pages += 1) {
       if (pages === maxPages) throw new Fault('RepositoryTooLarge', `${this.#named} sends its tags in more than ${maxPages} pages`)
-      const answer: IncomingMessage = await this.#ask(page, {}, own)
+      const answer: IncomingMessage = await this.#send(page, {}, own)
       if (answer.statusCode === 404) throw this.#notFound(answer)
       const document = await this.#json(answer, maxTags)
       const tags: unknown[] = isObject(document) && Array.isArray(document['tags']) ? document['tags'] : []
@@ -125,7 +125,7 @@ export class Registry {
   }
 
   async #openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
-    let answer = await this.#ask(`blobs/${digest}`, {}, signal)
+    let answer = await this.#send(`blobs/${digest}`, {}, signal)
     let from = this.#urlOf(`blobs/${digest}`)
     for (let count = 0; redirects.has(answer.statusCode); count += 1) {
       answer.destroy()
@@ -141,7 +141,7 @@ export class Registry {
   }
 
   async #manifest(reference: string, signal: AbortSignal): Promise<Buffer | undefined> {
-    const answer = await this.#ask(`manifests/${reference}`, { accept: manifestTypes }, signal)
+    const answer = await this.#send(`manifests/${reference}`, { accept: manifestTypes }, signal)
     if (answer.statusCode !== 404) return await this.#body(answer, maxManifestBytes)
     answer.destroy()
     return undefined
@@ -161,14 +161,14 @@ export class Registry {
     return body.kind === 'json' ? body.value : undefined
   }
 
-  /** Asks with the present token; again with a new one if the registry requires one. Returns the statuses 2xx, 3xx and 404. */
-  async #ask(path: string, asked: Asked, signal: AbortSignal): Promise<IncomingMessage> {
+  /** Sends the request with the present token; again with a new one if the registry requires one. Returns the statuses 2xx, 3xx and 404. */
+  async #send(path: string, options: RequestOptions, signal: AbortSignal): Promise<IncomingMessage> {
     const url = this.#urlOf(path)
-    let answer = await this.#open(url, asked, this.#authorization, signal)
+    let answer = await this.#open(url, options, this.#authorization, signal)
     if (answer.statusCode === 401) {
       answer.destroy()
       this.#authorization = await this.#authorize(answer.headers['www-authenticate'] ?? '', signal)
-      answer = await this.#open(url, asked, this.#authorization, signal)
+      answer = await this.#open(url, options, this.#authorization, signal)
     }
     const { statusCode: status = 0 } = answer
     if ((status >= 200 && status < 400) || status === 404) return answer
@@ -209,7 +209,7 @@ export class Registry {
 
   async #open(
     url: URL,
-    { method = 'GET', accept }: Asked,
+    { method = 'GET', accept }: RequestOptions,
     authorization: string | undefined,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {

@@ -6,7 +6,7 @@ import { deadline, pause, unlessAborted } from '../../platform/clock.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { leaseAnnotations } from '../../api/names.ts'
 import { leaseType } from '../types.ts'
-import { callMs, type LeaseDeps, type LeaseOptions, timesOf, holderOf, isAsked } from './lease.ts'
+import { callMs, type LeaseDeps, type LeaseOptions, timesOf, holderOf, isLivenessRequested } from './lease.ts'
 import type { LeaseObserver } from './observer.ts'
 
 /** Called before each write. Settles at once; after a pause of the process it waits for a renewal. Throws when the Lease is lost. */
@@ -92,7 +92,7 @@ class Holding {
     while (!signal.aborted) {
       await this.#observer.next(this.#times.renewEveryMs, signal)
       const lease = this.#observer.lease()
-      if (isAsked(lease) || holderOf(lease)?.identity !== this.#options.identity) this.#renewNow.abort()
+      if (isLivenessRequested(lease) || holderOf(lease)?.identity !== this.#options.identity) this.#renewNow.abort()
     }
   }
 

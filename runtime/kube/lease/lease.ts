@@ -84,7 +84,7 @@ export function isSameHolder(one: Holder | undefined, other: Holder | undefined)
 }
 
 /** Whether another replica is asking if the holder is alive. */
-export function isAsked(lease: KubeObject | undefined): boolean {
+export function isLivenessRequested(lease: KubeObject | undefined): boolean {
   return lease?.metadata.annotations?.[leaseAnnotations.askedBy] !== undefined
 }
 

@@ -15,7 +15,7 @@ import {
   takenBy,
   type Holder,
   holderOf,
-  isAsked,
+  isLivenessRequested,
   isSameHolder,
 } from './lease.ts'
 import { createLeaseObserver, watchLease, type LeaseObserver } from './observer.ts'
@@ -112,10 +112,10 @@ async function standBy(deps: LeaseDeps, options: LeaseOptions, observer: LeaseOb
     const lost = holder === undefined ? undefined : await untilUnanswered(deps, options, observer, holder, signal)
     if (holder === undefined || lost === undefined) continue
     log.info({ name: holder.identity }, 'leader does not answer; probing it through the Lease')
-    const asked = await ask(deps, options, holder, signal)
-    if (asked === undefined) continue
-    if (!(await isAnswered(deps, options, observer, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
-      return { lease: asked }
+    const requested = await requestLiveness(deps, options, holder, signal)
+    if (requested === undefined) continue
+    if (!(await isAnswered(deps, options, observer, { requested, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
+      return { lease: requested }
     answered = clock.monotonicMs() - startedMs > goodContactMs ? 1 : answered + 1
     log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is alive, but cannot be reached from here')
     await untilCheckDue(deps, observer, holder, signal, backoffMs(answered, requeryDelayMs.first, requeryDelayMs.most, clock.random()))
@@ -134,8 +134,8 @@ async function untilUnanswered(
   const own = new AbortController()
   const ending = AbortSignal.any([signal, own.signal])
   const occasion = untilCheckDue(deps, observer, holder, ending).then(() => undefined)
-  const canBeAsked = contact !== undefined && address !== undefined && answersWithinMs !== undefined
-  const lost = canBeAsked ? contact({ identity, address }, ending) : occasion
+  const canBeProbed = contact !== undefined && address !== undefined && answersWithinMs !== undefined
+  const lost = canBeProbed ? contact({ identity, address }, ending) : occasion
   try {
     const how = await Promise.race([occasion, lost])
     signal.throwIfAborted()
@@ -164,13 +164,18 @@ async function untilCheckDue(
 }
 
 /** Writes the query into the Lease. Returns the Lease with it; undefined: the holder has changed. */
-async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, signal: AbortSignal): Promise<KubeObject | undefined> {
+async function requestLiveness(
+  { kube }: LeaseDeps,
+  options: LeaseOptions,
+  holder: Holder,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const lease = await kube.get(leaseType, options, deadline(callMs, signal))
       if (lease === undefined || !isSameHolder(holderOf(lease), holder)) return undefined
       // The answer to another replica's query serves as well.
-      if (isAsked(lease)) return lease
+      if (isLivenessRequested(lease)) return lease
       const { resourceVersion } = lease.metadata
       const question = { metadata: { resourceVersion, annotations: { [leaseAnnotations.askedBy]: options.identity } } }
       return await kube.mergePatch(leaseType, options, question, {}, deadline(callMs, signal))
@@ -185,20 +190,20 @@ async function isAnswered(
   { kube, clock }: LeaseDeps,
   options: LeaseOptions,
   observer: LeaseObserver,
-  { asked, withinMs }: { asked: KubeObject; withinMs: number },
+  { requested, withinMs }: { requested: KubeObject; withinMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   const endMs = clock.monotonicMs() + withinMs
-  observer.see(asked)
+  observer.see(requested)
   for (;;) {
-    for (let leftMs = withinMs; leftMs > 0 && isAsked(observer.lease()); leftMs = endMs - clock.monotonicMs()) {
+    for (let leftMs = withinMs; leftMs > 0 && isLivenessRequested(observer.lease()); leftMs = endMs - clock.monotonicMs()) {
       await observer.next(leftMs, signal)
       signal.throwIfAborted()
     }
     // The watch may lag behind: only a read is certain.
     const lease = await kube.get(leaseType, options, deadline(callMs, signal))
     observer.see(lease)
-    if (lease?.metadata.resourceVersion !== asked.metadata.resourceVersion) return true
+    if (lease?.metadata.resourceVersion !== requested.metadata.resourceVersion) return true
     if (clock.monotonicMs() >= endMs) return false
   }
 }

@@ -59,8 +59,8 @@ export function pushed(body: Members): Payload {
   const { ref } = body
   if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognized' }
   if (isDeletion(body)) return { kind: 'ignored', reason: 'Deletion' }
-  const asked = refOf(ref, pushOf(ref))
-  return asked.kind === 'ref' ? { ...asked, ...moveOf({ before: textAt(body, ['before']), after: textAt(body, ['after']) }) } : asked
+  const named = refOf(ref, pushOf(ref))
+  return named.kind === 'ref' ? { ...named, ...moveOf({ before: textAt(body, ['before']), after: textAt(body, ['after']) }) } : named
 }
 
 function moveOf({ before, after }: { before?: string | undefined; after?: string | undefined }): Pick<NamedRef, 'move'> {
@@ -82,11 +82,11 @@ export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean; 
 export function movesOf(moves: readonly (Move | undefined)[]): Payload {
   const known = moves.filter((move) => move !== undefined)
   const kept = known.filter(({ deleted, ref }) => !deleted && !isHead(ref))
-  const asked = kept.flatMap(({ ref, event, ...hashes }) => {
-    const named = askedFor(ref, event)
+  const refs = kept.flatMap(({ ref, event, ...hashes }) => {
+    const named = namedRefOrUndefined(ref, event)
     return named === undefined ? [] : [{ ...named, ...moveOf(hashes) }]
   })
-  const [first, ...others] = asked
+  const [first, ...others] = refs
   if (first !== undefined) return { kind: 'ref', ...first, ...(others.length > 0 ? { others } : {}) }
   if (kept[0] !== undefined) return { kind: 'invalidRef', ref: kept[0].ref }
   return known.some(({ deleted }) => deleted) ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
@@ -95,8 +95,8 @@ export function movesOf(moves: readonly (Move | undefined)[]): Payload {
 /** Requests the ref that a text names; `invalidRef` if git would reject it, `ignored` for HEAD. */
 export function refOf(text: string, event: Event): Payload {
   if (isHead(text)) return { kind: 'ignored', reason: 'UnusableRef' }
-  const asked = askedFor(text, event)
-  return asked === undefined ? { kind: 'invalidRef', ref: text } : { kind: 'ref', ...asked }
+  const named = namedRefOrUndefined(text, event)
+  return named === undefined ? { kind: 'invalidRef', ref: text } : { kind: 'ref', ...named }
 }
 
 /** HEAD moves with the default branch, which the call names too. */
@@ -139,7 +139,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 /** Some hosts omit `refs/heads/` or `refs/tags/` when the event implies it. */
 const prefixes: Partial<Record<Event, string>> = { push: 'refs/heads/', 'tag-push': 'refs/tags/', release: 'refs/tags/' }
 
-function askedFor(text: string, event: Event): NamedRef | undefined {
+function namedRefOrUndefined(text: string, event: Event): NamedRef | undefined {
   // The short name is checked too, because people and programs use it: `-x` is not a valid branch name.
   if (!isRefName(shortRef(text))) return undefined
   const ref = isFullRef(text) ? text : `${prefixes[event] ?? ''}${text}`

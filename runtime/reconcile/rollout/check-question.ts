@@ -9,7 +9,7 @@ import type { PrometheusCheck } from '../../api/schema/spec.ts'
 /** One question. `about` identifies the question, commit and configuration; `values` replace the names in the query. */
 export type CheckQuestion = { pod: string; about: string; url: string; query: string; values: Readonly<Record<string, string>> }
 
-type Asked = { pod: string; name: string; namespace: string; commit: string; configuration: string }
+type CheckSubject = { pod: string; name: string; namespace: string; commit: string; configuration: string }
 
 /** Excludes characters that could end the string in the query. */
 const harmless = /^[^"'`\\\p{Cc}]*$/u
@@ -17,7 +17,7 @@ const harmless = /^[^"'`\\\p{Cc}]*$/u
 /** Returns the question about one gateway; undefined if its name cannot be part of a query. */
 export function questionOf(
   { query, url }: PrometheusCheck,
-  { pod, name, namespace, commit, configuration }: Asked,
+  { pod, name, namespace, commit, configuration }: CheckSubject,
 ): CheckQuestion | undefined {
   if (!harmless.test(name)) return undefined
   const values = { 'gateway.name': name, 'gateway.pod': pod, namespace, commit }

@@ -27,11 +27,11 @@ export type Resolution = {
   desired: DesiredRef
   why: Extract<Due, { kind: 'now' }>['why']
   /** Queries the git host through `share`, and validates the commit. */
-  run(share: Share, signal: AbortSignal): Promise<SourceObservation>
+  run(share: QueryThroughShare, signal: AbortSignal): Promise<SourceObservation>
 }
 
-/** Returns another resolution's answer, or calls `ask` and shares its answer. */
-export type Share = (ask: (signal: AbortSignal) => Promise<ResolvedCommit>) => Promise<ResolvedCommit>
+/** Returns another resolution's answer, or calls `query` and shares its answer. */
+export type QueryThroughShare = (query: (signal: AbortSignal) => Promise<ResolvedCommit>) => Promise<ResolvedCommit>
 
 /** The result of a finished resolution, with its input. */
 export type ResolutionResult = { specKey: string; desired: DesiredRef; source: SourceObservation }
@@ -64,7 +64,7 @@ export class Resolutions {
   readonly #underWay = new Set<Promise<void>>()
   readonly #results = createSharedResults()
   /** Running queries to hosts, by namespace and sharing key. */
-  readonly #asking = new Map<string, Promise<unknown>>()
+  readonly #runningQueries = new Map<string, Promise<unknown>>()
 
   constructor(options: Options) {
     this.#options = options
@@ -139,11 +139,11 @@ export class Resolutions {
     let source: SourceObservation
     let hostAnswer: string | undefined
     try {
-      const ask = this.#askHost(key, resolution, own)
+      const queryThroughShare = this.#queryHost(key, resolution, own)
       own.throwIfAborted()
       source = await resolution.run(async (query) => {
         try {
-          const resolved = await ask(query)
+          const resolved = await queryThroughShare(query)
           hostAnswer = resolved.commit
           return resolved
         } catch (error) {
@@ -167,7 +167,7 @@ export class Resolutions {
   }
 
   /** Returns the function that queries the git host, in a slot of the namespace, or uses another resolution's answer. */
-  #askHost(key: SyncKey, resolution: Resolution, own: AbortSignal): Share {
+  #queryHost(key: SyncKey, resolution: Resolution, own: AbortSignal): QueryThroughShare {
     const { clock, hosts, ready } = this.#options
     const results = this.#results
     const notify = (result: HostAnswer): void => {
@@ -177,7 +177,11 @@ export class Resolutions {
     }
     const [tenant = '', owner = ''] = key.split('/')
     const known = (): SharedResult | undefined => results.of(resolution.sharingKey, key)
-    const share = shareThrough({ clock, known, asking: this.#asking, notify }, resolution, `${tenant} ${resolution.sharingKey}`)
+    const share = shareThrough(
+      { clock, known, runningQueries: this.#runningQueries, notify },
+      resolution,
+      `${tenant} ${resolution.sharingKey}`,
+    )
     const request = { tenant, owner, key: resolution.host, urgent: resolution.why === 'request' }
     return async (query) => {
       const shared = (signal: AbortSignal): Promise<ResolvedCommit> => share(() => query(signal), signal)
@@ -187,51 +191,56 @@ export class Resolutions {
   }
 }
 
-/** Queries the git host in a slot of the namespace. Throws TooManyRequests, and what `ask` throws. */
+/** Queries the git host in a slot of the namespace. Throws TooManyRequests, and what `query` throws. */
 async function inTurn(
   hosts: FairLimiter,
   request: LimiterRequest,
-  ask: (signal: AbortSignal) => Promise<ResolvedCommit>,
+  query: (signal: AbortSignal) => Promise<ResolvedCommit>,
   signal: AbortSignal,
 ): Promise<ResolvedCommit> {
-  const done = await hosts.run(request, signal, ask)
+  const done = await hosts.run(request, signal, query)
   if (done === undefined) throw new Fault('TooManyRequests', `too many GatewaySyncs of namespace "${request.tenant}" wait for a git host`)
   return done.result
 }
 
-/** `asking`: running queries to hosts, by namespace and sharing key. */
-type Sharing = { clock: Clock; known(): SharedResult | undefined; asking: Map<string, Promise<unknown>>; notify(result: HostAnswer): void }
+/** `runningQueries`: running queries to hosts, by namespace and sharing key. */
+type Sharing = {
+  clock: Clock
+  known(): SharedResult | undefined
+  runningQueries: Map<string, Promise<unknown>>
+  notify(result: HostAnswer): void
+}
 
 /**
  * Shares the host's answers. For a push, an earlier answer counts only if the query started after the push arrived; a poll joins any
  * query of its namespace that is running. It does not wait for another namespace's, which may wait for that namespace's share of memory.
  */
-function shareThrough({ clock, known: latest, asking, notify }: Sharing, { why }: Resolution, askingKey: string) {
+function shareThrough({ clock, known: latest, runningQueries, notify }: Sharing, { why }: Resolution, queryKey: string) {
   const startedMs = clock.monotonicMs()
-  return async (ask: () => Promise<ResolvedCommit>, signal: AbortSignal): Promise<ResolvedCommit> => {
+  return async (query: () => Promise<ResolvedCommit>, signal: AbortSignal): Promise<ResolvedCommit> => {
     for (;;) {
       const known = latest()
       if (known !== undefined && mayShare(known, why, startedMs)) {
         if (known.kind === 'fault') throw known.fault
         return known.resolved
       }
-      const underWay = isPush(why) ? undefined : asking.get(askingKey)
+      const underWay = isPush(why) ? undefined : runningQueries.get(queryKey)
       if (underWay === undefined) break
       // The running query may be aborted before it answers; then the next caller starts one.
       await unlessAborted(underWay, signal)
     }
-    const askedMs = clock.monotonicMs()
+    const queriedAtMs = clock.monotonicMs()
     const ended = Promise.withResolvers<void>()
-    asking.set(askingKey, ended.promise)
+    runningQueries.set(queryKey, ended.promise)
     try {
-      const resolved = await ask()
-      notify({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
+      const resolved = await query()
+      notify({ kind: 'resolved', resolved, startedMs: queriedAtMs, atMs: clock.monotonicMs() })
       return resolved
     } catch (error) {
-      if (!signal.aborted) notify({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
+      if (!signal.aborted) notify({ kind: 'fault', fault: asFault(error), startedMs: queriedAtMs, atMs: clock.monotonicMs() })
       throw error
     } finally {
-      if (asking.get(askingKey) === ended.promise) asking.delete(askingKey)
+      if (runningQueries.get(queryKey) === ended.promise) runningQueries.delete(queryKey)
       ended.resolve()
     }
   }

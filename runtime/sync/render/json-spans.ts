@@ -9,11 +9,11 @@ export type Span = { location: Location; start: number; end: number; type: 'stri
 type Location = readonly (string | number)[]
 
 /** The locations as a tree; `here`: the value itself is requested, by this location. */
-type Asked = { here: Location | undefined; below: Map<string | number, Asked> }
+type LocationTree = { here: Location | undefined; below: Map<string | number, LocationTree> }
 
 /** Returns the existing values at locations (paths of names and indexes). Of duplicate names the last counts, as in JSON.parse. */
 export function findSpans(text: string, locations: readonly Location[]): Span[] {
-  return locations.length === 0 ? [] : spansIn(text, askedFor(locations))
+  return locations.length === 0 ? [] : spansIn(text, locationTree(locations))
 }
 
 /** Whether a document holds more than `limit` values; counts them without parsing. */
@@ -31,8 +31,8 @@ export function holdsMoreValues(text: string, limit: number): boolean {
   return false
 }
 
-function askedFor(locations: readonly Location[]): Asked {
-  const root: Asked = { here: undefined, below: new Map() }
+function locationTree(locations: readonly Location[]): LocationTree {
+  const root: LocationTree = { here: undefined, below: new Map() }
   for (const location of locations) {
     let node = root
     for (const step of location) {
@@ -45,29 +45,29 @@ function askedFor(locations: readonly Location[]): Asked {
   return root
 }
 
-function spansIn(text: string, root: Asked): Span[] {
+function spansIn(text: string, root: LocationTree): Span[] {
   let at = 0
   const skipSpace = (): void => {
     while (/[\s\uFEFF]/.test(text[at] ?? '')) at += 1
   }
-  const value = (asked: Asked | undefined): Span[] => {
+  const value = (tree: LocationTree | undefined): Span[] => {
     skipSpace()
     const start = at
     const type = typeAt(text, start)
     const inside =
-      asked !== undefined && asked.below.size > 0
+      tree !== undefined && tree.below.size > 0
         ? type === 'object'
-          ? object(asked)
+          ? object(tree)
           : type === 'array'
-            ? array(asked)
+            ? array(tree)
             : undefined
         : undefined
     if (inside === undefined) at = endOfValue(text, start)
     const found = inside ?? []
-    if (asked?.here !== undefined) found.push({ location: asked.here, start, end: at, type })
+    if (tree?.here !== undefined) found.push({ location: tree.here, start, end: at, type })
     return found
   }
-  const object = (asked: Asked): Span[] => {
+  const object = (tree: LocationTree): Span[] => {
     const found = new Map<string, Span[]>()
     at += 1
     for (skipSpace(); at < text.length && text[at] !== '}'; skipSpace()) {
@@ -80,21 +80,21 @@ function spansIn(text: string, root: Asked): Span[] {
       const name = JSON.parse(text.slice(nameStart, at)) as string
       skipSpace()
       at += 1
-      const below = asked.below.get(name)
+      const below = tree.below.get(name)
       const spans = value(below)
       if (below !== undefined) found.set(name, spans)
     }
     at += 1
     return [...found.values()].flat()
   }
-  const array = (asked: Asked): Span[] => {
+  const array = (tree: LocationTree): Span[] => {
     const found: Span[] = []
     let index = 0
     at += 1
     for (skipSpace(); at < text.length && text[at] !== ']'; skipSpace()) {
       if (text[at] === ',') at += 1
       else {
-        for (const span of value(asked.below.get(index))) found.push(span)
+        for (const span of value(tree.below.get(index))) found.push(span)
         index += 1
       }
     }

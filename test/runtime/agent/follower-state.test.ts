@@ -178,7 +178,7 @@ const rows: Row[] = [
     effects: [{ kind: 'startsWithoutCommit' }, { kind: 'wake' }],
   },
   { name: 'a volume with a complete commit starts after a moment, in silence', events: [volumeRead(true)], atMs: 30_000, effects: [] },
-  { name: 'what has opened is not noted twice', events: [volumeRead(false), { kind: 'holdAsked' }], atMs: 600_000, effects: [] },
+  { name: 'what has opened is not noted twice', events: [volumeRead(false), { kind: 'holdChecked' }], atMs: 600_000, effects: [] },
 ]
 
 for (const { name, events, atMs, effects } of rows) {
@@ -258,7 +258,7 @@ void t.test('for any sequence of events every report names the agent version, an
     cycleEnded(synced),
     cycleEnded({ phase: 'Pending', reason: 'GatewayStarting' }),
     bug,
-    { kind: 'holdAsked' },
+    { kind: 'holdChecked' },
     unreadable,
     { kind: 'recovered' },
     { kind: 'syncBegan' },
@@ -284,7 +284,7 @@ void t.test('the gateway of an old pod also waits for the recovery of an interru
   const [age, minute] = [3_600_000, 60_000]
   const old = born(age)
   matchObject(t, startupHoldOf(old, age), { kind: 'held', forMs: 10 * minute })
-  matchObject(t, healthOf(next(old, { kind: 'holdAsked' }, age).state, age), {
+  matchObject(t, healthOf(next(old, { kind: 'holdChecked' }, age).state, age), {
     started: false,
     live: true,
     why: /recovering an interrupted apply/,

@@ -60,7 +60,7 @@ void t.test('a real Prometheus answers for each gateway', async (t) => {
     matrix: 'vector(1)[5m:1m]',
     bad: 'vector(',
   }
-  queries.ask(
+  queries.setQueries(
     key,
     Object.entries(texts).map(([pod, query]) => question(url, pod, query)),
   )
@@ -72,12 +72,12 @@ void t.test('a real Prometheus answers for each gateway', async (t) => {
   matchObject(t, known('matrix'), { state: 'Unknown', why: /not a Prometheus vector/, answeredMs: undefined })
   matchObject(t, known('bad'), { state: 'Unknown', why: 'Prometheus answered 400', answeredMs: undefined })
   t.equal(told.changes, 2, 'those that have passed')
-  queries.ask(key, [question(url, 'right', texts.right), question(url, 'zero', 'vector(3)')])
+  queries.setQueries(key, [question(url, 'right', texts.right), question(url, 'zero', 'vector(3)')])
   matchObject(t, known('right'), { state: 'Passed' }, 'it is asked the same')
   t.equal(known('empty'), undefined, 'nobody asks any more')
   t.equal(known('zero'), undefined, 'another question')
   matchObject(t, await answered('zero'), { state: 'Passed' })
-  queries.ask(key, [])
+  queries.setQueries(key, [])
   t.equal(queries.answers(key).size, 0)
 })
 
@@ -89,7 +89,7 @@ void t.test('a query is one GET of the Prometheus HTTP API, and redirects are no
     response.writeHead(302, { location: '/elsewhere' }).end()
   })
   const { queries, answered } = start(t)
-  queries.ask(key, [question(`${url}/base/`, 'gw', 'up{a="1"} == 1')])
+  queries.setQueries(key, [question(`${url}/base/`, 'gw', 'up{a="1"} == 1')])
   matchObject(t, await answered('gw'), { state: 'Unknown', why: 'Prometheus answered 302' })
   t.strictSame(asked, [{ method: 'GET', path: '/base/api/v1/query', query: 'up{a="1"} == 1', credentials: undefined }])
 })
@@ -105,7 +105,7 @@ void t.test('an endless or missing response is not an answer', async (t) => {
   })
   const silent = await serve(t, () => {})
   const { queries, answered } = start(t)
-  queries.ask(key, [question(large, 'large', 'up'), question(silent, 'silent', 'up')])
+  queries.setQueries(key, [question(large, 'large', 'up'), question(silent, 'silent', 'up')])
   matchObject(t, await answered('large'), { state: 'Unknown', why: /64 KiB/ })
   matchObject(t, await answered('silent'), { state: 'Unknown', why: /no answer/ })
 })
@@ -120,7 +120,7 @@ void t.test('only permitted addresses and hosts are queried', async (t) => {
   const guarded = start(t, { network: { resolve, proxy: undefined } })
   const named = url.replace('127.0.0.1', 'localhost')
   const numbered = url.replace('127.0.0.1', '2130706433')
-  guarded.queries.ask(
+  guarded.queries.setQueries(
     key,
     [url, named, numbered, 'http://169.254.169.254'].map((one) => question(one, one, 'up')),
   )
@@ -128,12 +128,12 @@ void t.test('only permitted addresses and hosts are queried', async (t) => {
     matchObject(t, await guarded.answered(one), { state: 'Unknown', why: /source\.allowedAddresses/ }, one)
   }
   const listed = start(t, { allowedHosts: ['git.example'] })
-  listed.queries.ask(key, [question(url, 'gw', 'up')])
+  listed.queries.setQueries(key, [question(url, 'gw', 'up')])
   matchObject(t, await listed.answered('gw'), { why: /permits hosts git\.example/ })
   const proxied = start(t, {
     network: { resolve: undefined, proxy: { https: 'http://proxy.example:3128', http: 'http://proxy.example:3128', noProxy: '' } },
   })
-  proxied.queries.ask(key, [question(url, 'gw', 'up')])
+  proxied.queries.setQueries(key, [question(url, 'gw', 'up')])
   matchObject(t, await proxied.answered('gw'), { why: /noProxy/ })
   t.equal(calls, 0)
 })
@@ -145,11 +145,11 @@ void t.test('a slow server delays only the GatewaySyncs that query it', async (t
     response.end('{"status":"success","data":{"resultType":"scalar","result":[0,"1"]}}')
   })
   const { queries } = start(t)
-  queries.ask(
+  queries.setQueries(
     'other/fleet',
     Array.from({ length: 200 }, (_, index) => question(slow, `gw-${index}`, 'vector(1)')),
   )
-  queries.ask(key, [question(quick, 'gw', 'vector(1)')])
+  queries.setQueries(key, [question(quick, 'gw', 'vector(1)')])
   const record = await until(async () => queries.answers(key).get('gw')?.record, 'the other one is answered')
   t.equal(record.state, 'Passed')
   t.equal(queries.answers('other/fleet').size, 0, 'before any of the slow ones')

@@ -149,5 +149,5 @@ void t.test('without verify in the spec no Secret is read', async (t) => {
     tag: undefined,
   }
   const spec = { git: { repo: '', ref: 'main' } } as GatewaySyncSpec
-  t.strictSame(await check(record, spec, resolved, AbortSignal.timeout(1000)), { kind: 'notAsked' })
+  t.strictSame(await check(record, spec, resolved, AbortSignal.timeout(1000)), { kind: 'notRequired' })
 })

@@ -24,7 +24,7 @@ function setUp({ asked = true, verdict = 'ok' }: { asked?: boolean; verdict?: 'o
       return verdict === 'ok' ? good : bad
     }
   const steps = loggedSteps({
-    verify: outcome<Awaited<ReturnType<ReconcileDeps['verify']>>>({ kind: 'notAsked' }, { kind: 'refused', why: 'nobody signed' }),
+    verify: outcome<Awaited<ReturnType<ReconcileDeps['verify']>>>({ kind: 'notRequired' }, { kind: 'refused', why: 'nobody signed' }),
     validate: outcome<Awaited<ReturnType<ReconcileDeps['validate']>>>(
       { kind: 'notChecked' },
       { kind: 'checked', errors: 1, warnings: 0, items: [] },
