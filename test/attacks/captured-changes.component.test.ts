@@ -6,7 +6,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { acceptChanges } from '../../runtime/capture/submit/accept.ts'
-import { digestOf, withTrailers } from '../../runtime/capture/submit/commit.ts'
+import { digestOf, savedBy, withTrailers } from '../../runtime/capture/submit/commit.ts'
 import { createCaptureUpload } from '../../runtime/capture/submit/upload.ts'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import {
@@ -95,6 +95,16 @@ void t.test('a deep path that many mappings may deliver is refused before its pl
   t.equal(outcomeOf([to(deep(90))], many), 'accepted')
   const all = Array.from({ length: 60 }, (_, index) => to(`gw/${String(index).padEnd(20, 'x')}/${'folder-name/'.repeat(60)}a.txt`))
   t.equal(outcomeOf(all, many), 'PayloadTooLarge')
+})
+
+void t.test('the author is not read from a manifest of too many values', async (t) => {
+  const named = (lists: number): string => {
+    const attributes = { lastModification: { actor: 'ann', timestamp: '2026' } }
+    const content = Buffer.from(JSON.stringify({ attributes, lists: Array.from({ length: lists }, () => []) }))
+    return savedBy([{ source: 'gw/resource.json', exec: false, content }], 'press').name
+  }
+  t.equal(named(10), 'ann')
+  t.equal(named(300_000), 'press')
 })
 
 void t.test('a change outside the files of the profile is refused', async (t) => {

@@ -113,6 +113,17 @@ void t.test('a file that may be delivered to thousands of places is searched onc
   t.match(await take(database, password, fine, { paths: [allowed, ...places] }), /contains a password in plain text at password /)
 })
 
+void t.test('JSON of too many values to search is refused, in a capture and in its parent commit', async (t) => {
+  if (!requires(t, 'git')) return
+  const lists = (count: number): string => `{"password":"a","a":[${Array.from({ length: count }, () => '[]').join(',')}]}`
+  const file = 'projects/line/props.json'
+  const { take } = await setUp(t, { [file]: lists(2_700_000) })
+  t.match(await take(file, json('of the night'), fine), /too many JSON values/, 'eight megabytes in the parent commit')
+  t.match(await take(file, lists(340_000), fine), /too many JSON values/, 'a megabyte in the capture')
+  t.equal(await take('projects/line/new.json', lists(50_000).replace('password', 'title'), fine), 'pushed')
+  t.equal(await take('projects/line/list.txt', 'a: [],'.repeat(150_000), fine), 'pushed', 'a text that is not JSON')
+})
+
 void t.test('changes that validation did not check are not pushed', async (t) => {
   if (!requires(t, 'git')) return
   const { take } = await setUp(t, { [database]: '{}', 'projects/line/a.txt': 'a' })

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { counted } from '../../platform/text/counted.ts'
 import { printable } from '../../api/values.ts'
-import { isObject, jsonOrUndefined } from '../../platform/text/json.ts'
+import { type Complexity, createScan, isObject, jsonOrUndefined } from '../../platform/text/json.ts'
 import type { Edit } from '../../git/content/make-commit.ts'
 import { mayHoldModification } from '../../sync/plan/drift.ts'
 
@@ -15,6 +15,8 @@ export type Origin = { gateway: string; mode: string; commit: string; owner?: st
 const noAddress = 'localhost.invalid'
 const maxNameLength = 100
 const maxManifestBytes = 1024 * 1024
+/** The largest known have some hundred members. */
+const manifestComplexity: Complexity = { depth: 64, keys: 2_000, containers: 2_000, entries: 10_000 }
 
 /** SHA-256 of the changes, in hex: equal changes have equal digests. */
 export function digestOf(edits: readonly Edit[]): string {
@@ -31,6 +33,7 @@ export function savedBy(edits: readonly Edit[], gateway: string): { name: string
   let last = { actor: '', at: '' }
   for (const { source, content } of edits) {
     if (content === undefined || content.length > maxManifestBytes || !mayHoldModification(source)) continue
+    if (createScan(manifestComplexity)(content)) continue
     const value = jsonOrUndefined(Buffer.from(content).toString('utf8'))
     const attributes = isObject(value) && isObject(value['attributes']) ? value['attributes'] : {}
     const saved = isObject(attributes['lastModification']) ? attributes['lastModification'] : {}

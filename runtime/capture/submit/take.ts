@@ -13,7 +13,7 @@ import { type CommitHash, foldName, parseCommitHash, type RefName } from '../../
 import { committer, fileOf } from '../../git/content/make-commit.ts'
 import { treeChanges } from '../../git/content/tree-changes.ts'
 import type { Mirror, Remote } from '../../git/mirrors.ts'
-import { isObject, jsonOrUndefined } from '../../platform/text/json.ts'
+import { type Complexity, createScan, isObject, jsonOrUndefined } from '../../platform/text/json.ts'
 import { plainPlacesOfAny } from '../../validation/rules/about-secrets.ts'
 import type { AcceptedEdit } from './accept.ts'
 import { type Origin, ownerTrailer, subjectOf, savedBy, withTrailers } from './commit.ts'
@@ -37,8 +37,8 @@ export type Taken = { commit: CommitHash; branch: RefName }
 /**
  * Returns the branch with the changes: the requested one, or a numbered one if that branch holds other changes that would be lost. The
  * commit is the existing one if the branch has the same content already. Throws CollectionsInvalid with the first new finding, ValidationFailed
- * if validation did not finish, PayloadMalformed if an edit would remove other files, PushRefused, and the faults of git and of reading
- * Secrets.
+ * if validation did not finish, PayloadMalformed if an edit would remove other files, PayloadTooLarge for JSON with too many values,
+ * PushRefused, and the faults of git and of reading Secrets.
  */
 export async function takeChanges({ mirror, pushAs, validate, clock }: TakeDeps, taking: Taking, signal: AbortSignal): Promise<Taken> {
   const { commit: parent, edits, gateway } = taking
@@ -181,17 +181,17 @@ function errorsOf(verdict: Verdict): StatusFinding[] {
 }
 
 /** A file to commit: every place on the gateway where the profile may deliver it, and its content. */
-type Captured = { paths: readonly string[]; content: Uint8Array | undefined }
+type Captured = { source: string; paths: readonly string[]; content: Uint8Array | undefined }
 
 /**
  * Returns the places of plain-text credentials in `content` that `before`, the same file of the parent commit, does not have. Never returns
  * a value.
  */
-function newCredentials({ paths, content }: Captured, before: Uint8Array | undefined): string[] {
-  const now = jsonOf(content)
+function newCredentials({ source, paths, content }: Captured, before: Uint8Array | undefined): string[] {
+  const now = jsonOf(content, source)
   if (now === undefined) return []
   const resources = paths.map((path) => ({ key: resourceOf(path), file: path.slice(path.lastIndexOf('/') + 1) }))
-  return plainPlacesOfAny(partsNotIn(now, jsonOf(before)), resources)
+  return plainPlacesOfAny(partsNotIn(now, jsonOf(before, source)), resources)
 }
 
 /** The folder of a resource below its collection (`config/resources/<collection>`) or its project (`projects/<project>`), folded. */
@@ -200,14 +200,18 @@ function resourceOf(path: string): string {
   return foldName(names.slice(names[0] === 'config' ? 3 : 2, -1).join('/'))
 }
 
-function jsonOf(content: Uint8Array | undefined): unknown {
-  return content === undefined
-    ? undefined
-    : jsonOrUndefined(
-        Buffer.from(content)
-          .toString('utf8')
-          .replace(/^\uFEFF/, ''),
-      )
+/** Of a file that is searched. A megabyte of empty lists takes fifty in memory, and the parent commit may have eight. */
+const maxComplexity: Complexity = { depth: 1_000, keys: 60_000, containers: 60_000, entries: 200_000 }
+
+/** Undefined if the content is not JSON. Throws PayloadTooLarge. */
+function jsonOf(content: Uint8Array | undefined, source: string): unknown {
+  if (content === undefined) return undefined
+  const text = Buffer.from(content)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+  if (!/^\s*[{[]/.test(text) || !createScan(maxComplexity)(content)) return jsonOrUndefined(text)
+  const message = `${source}: has too many JSON values, on the gateway or in git, to search it for passwords; commit it without a capture`
+  throw new Fault('PayloadTooLarge', message.slice(0, maxMessage))
 }
 
 /** Returns the members of a value that differ from the same members of another one. */

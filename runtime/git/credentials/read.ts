@@ -12,7 +12,7 @@ import { type ReadSecret, type Secret, secretText } from '../remote/secrets.ts'
 import { readTrustedKeys } from '../verify/cosign.ts'
 import type { ApiRoute } from './api-call.ts'
 import type { AppKey, AppTokens } from './github-app.ts'
-import { jsonOrUndefined } from '../../platform/text/json.ts'
+import { parseBody } from '../../http/body.ts'
 import { type Access, anonymousAccess, type Credentials } from '../remote/remote.ts'
 
 type Git = GatewaySyncSpec['git']
@@ -160,9 +160,13 @@ function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSi
   }
 }
 
+/** Of logins for a hundred registries and more. */
+const loginComplexity = { depth: 16, keys: 5_000, containers: 5_000, entries: 5_000 }
+
 /** `registry`: host, and port if the URL names one. Throws CredentialsInvalid, without any of the text, which is secret. */
 export function dockerLogin(text: string, registry: string, field: string): { username: string; password: string } {
-  const { auths } = (jsonOrUndefined(text) ?? {}) as { auths?: unknown }
+  const parsed = parseBody(Buffer.from(text), loginComplexity)
+  const { auths } = ((parsed.kind === 'json' ? parsed.value : undefined) ?? {}) as { auths?: unknown }
   if (typeof auths !== 'object' || auths === null) throw new Fault('CredentialsInvalid', `${field} does not contain JSON with auths`)
   const [, found] = Object.entries(auths).find(([name]) => hostIn(name) === registry) ?? []
   const { username, password, auth } = (found ?? {}) as Record<string, unknown>
