@@ -5,7 +5,7 @@
 import { chartName } from '../infra/names.ts'
 import type { ValuesInput } from '../infra/values.ts'
 
-/** Selects the controller's pods, whatever the release is named. */
+/** Selects the controller's pods, whatever the release is named. If you set `nameOverride`, use its value instead. */
 const labelSelector = { matchLabels: { 'app.kubernetes.io/name': chartName } }
 
 export const values = {

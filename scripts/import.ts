@@ -1,7 +1,8 @@
 /**
  * `npm run import -- [--output FOLDER] [GROUP...]`: writes imports/, typed constructs of the project's kinds, of those of cert-manager and of
- * the Prometheus operator, and of Kubernetes kinds that are newer than cdk8s-plus-28. crds/ holds the CRDs, those of others without
- * descriptions, which `npx cdk8s import` reads too; src/ holds the sources, which are compiled beside it, because Node does not run their enums.
+ * the Prometheus operator, and of Kubernetes kinds that are newer than cdk8s-plus-28. crds/ holds the CRDs that `npx cdk8s import` reads;
+ * descriptions are stripped from third-party CRDs. src/ holds the generated TypeScript, which is compiled to JavaScript because Node cannot
+ * strip enums.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -23,7 +24,8 @@ const downloadTimeoutMs = 60_000
 /** CRDs of other projects: for each group the folder where they are published, and the kinds that an installation uses. */
 const foreign: Readonly<Record<string, { home: string; kinds: readonly string[] }>> = {
   'cert-manager.io': {
-    home: 'https://raw.githubusercontent.com/cert-manager/cert-manager/master/deploy/crds',
+    // The commit of the CRDs in imports/crds/, which are newer than v1.21.1.
+    home: 'https://raw.githubusercontent.com/cert-manager/cert-manager/2d0d7f7f74241a9cbf79f0e2a7bb247238ee09fd/deploy/crds',
     kinds: ['certificates', 'issuers'],
   },
   'monitoring.coreos.com': {

@@ -259,7 +259,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'docs/tutorials/cdk8s.md': {
     by: {
-      'test/infra/package.slow.test.ts': ['npm install ../cluster-sync-operator/build/cluster-sync-operator-infra-0.1.0.tgz'],
+      'test/infra/package.slow.test.ts': ['npm install ../cluster-sync-operator/build/cluster-sync-operator-infra-0.1.0.tgz cdk8s-plus-28'],
       'test/integration/cdk8s-docs.test.ts': [
         'kubectl create namespace plant',
         'kubectl apply -f dist/crds.k8s.yaml',

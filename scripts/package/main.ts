@@ -1,6 +1,6 @@
 /**
  * `npm run package:infra [folder]`: packs the constructs of infra/ and imports/ for cdk8s apps elsewhere, as JavaScript with types.
- * CommonJS, because the app that `cdk8s init typescript-app` makes is. Prints the path of the tarball, which is
+ * CommonJS, like the app that `cdk8s init typescript-app` creates. Prints the path of the tarball, which is
  * build/cluster-sync-operator-infra-<version>.tgz unless a folder is named.
  */
 import { spawnSync } from 'node:child_process'
@@ -13,8 +13,8 @@ import { valueTypes } from './value-types.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const [target = path.join(root, 'build')] = process.argv.slice(2)
-/** One copy of these must serve the app and this package, or constructs would not know each other. */
-const peers: readonly string[] = ['cdk8s', 'constructs']
+/** The app and this package must share one copy of these; otherwise their constructs are incompatible. */
+const peers: readonly string[] = ['cdk8s', 'cdk8s-plus-28', 'constructs']
 const entry = 'infra/operator-chart.ts'
 /** Values that an app may begin with. */
 const profile = 'examples/production.ts'
@@ -88,7 +88,7 @@ function packageJson(manifest: Manifest, packages: ReadonlySet<string>, groups: 
   const range = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((name) => {
-        if (dependencies[name] === undefined) throw new Error(`${name} is no dependency of package.json`)
+        if (dependencies[name] === undefined) throw new Error(`${name} is not a dependency in package.json`)
         return [name, `^${dependencies[name]}`]
       }),
     )

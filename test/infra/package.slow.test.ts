@@ -24,6 +24,13 @@ void t.test('the packed constructs work in a plain cdk8s app on Node 22', { time
   if (!(await isInstalled(t, app))) return
   t.match((await run(app, 'node', ['--version'])).output, /^v22[.]/)
 
+  const { peerDependencies } = JSON.parse(read(app, 'node_modules/cluster-sync-operator/package.json')) as {
+    peerDependencies: Record<string, string>
+  }
+  t.strictSame(Object.keys(peerDependencies), ['cdk8s', 'cdk8s-plus-28', 'constructs'], 'the app and the constructs share them')
+  const page = read(root, 'docs/tutorials/cdk8s.md')
+  for (const name of ['cdk8s', 'constructs'])
+    t.ok(page.includes(`\`${name}\` ${peerDependencies[name]?.slice(1)}`), `the page names the oldest version of ${name}`)
   succeeds(t, await run(app, 'tsc', ['--noEmit']))
   t.notMatch(read(app, 'node_modules/cluster-sync-operator/infra/values.d.ts'), /Defaults to .* Default: /, 'a comment has one default')
   // Both programs were type-checked above, so their runs skip the check.
