@@ -109,6 +109,7 @@ void t.test('a refused commit stays known while the commit stays', async (t) => 
 void t.test('the first commit, and one that all gateways have, need no stages', async (t) => {
   const done = { state: 'Done', finishedAt: at, previous: undefined, stage: undefined }
   matchObject(t, step({ before: undefined, previous: undefined }).rollout, done)
+  matchObject(t, step({ before: undefined, previous: undefined, paused: true }).rollout, done, 'also while paused')
   const updated = ['a', 'b'].map((pod): GatewayProgress => ({ pod, name: pod, labels: {}, progress: 'updated' }))
   matchObject(t, step({ previous: undefined, gateways: updated }).rollout, done)
   matchObject(t, step({ previous: undefined, gateways: [...updated, moving('c')] }).rollout, { state: 'Progressing', stage: 'plant' })
