@@ -1,18 +1,6 @@
 /**
- * `npm run images`: bundles the programs, makes the folder that they copy from, and builds all three with docker, podman or buildah.
- *   --push PREFIX      pushes them to PREFIX/controller, PREFIX/agent and PREFIX/cli, and writes the repositories and digests of controller
- *                      and agent into the values file; log in to the registry first
- *   --values FILE      the values file of --push, for `cdk8s synth` and Helm (default: values.yaml)
- *   --repository NAME  the same names without a push (default: clustersync)
- *   --only NAME        one of them; may be repeated (default: all)
- *   --tag TAG          (default: the version)
- *   --base IMAGE       the base image, as in the Dockerfile; for a release with its digest
- *   --release          refuses a base without a digest
- *   --platform P       such as linux/arm64 (default: that of this machine)
- *   --save FOLDER      writes each image as an archive too
- *   --sbom FOLDER      writes the bill of materials of each image too
- *   --builder NAME     docker, podman or buildah (default: the first that works)
- * Two runs over the same sources and the same base make images with the same digest.
+ * `npm run images`: bundles the programs, makes the folder that they copy from, and builds all three with docker, podman or buildah. Two runs
+ * over the same sources and the same base make images with the same digest.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -38,6 +26,24 @@ import { buildArguments, type Builder, builders, findBuilder, pushImage, saveArg
 import { compileCli } from '../package/cli/compile.ts'
 import { bundledPackages, licenseTexts, type Metafile, readMetafile, spdxDocument } from './sbom.ts'
 
+const usage = `Usage: npm run images -- [options]
+
+Builds the images of the controller, the agent and the command line (cli).
+
+  --push PREFIX      push them to PREFIX/controller, PREFIX/agent and PREFIX/cli, and write the repositories and digests
+                     of the controller and the agent into the values file; log in to the registry first
+  --values FILE      values file of --push, for cdk8s synth and Helm (default: values.yaml)
+  --repository NAME  prefix of the names without --push (default: clustersync)
+  --only NAME        build only this image; repeatable (default: controller, agent and cli)
+  --tag TAG          tag of the images (default: ${version})
+  --base IMAGE       base image (default: as in the Dockerfile)
+  --release          refuse a base image without a digest
+  --platform P       such as linux/arm64 (default: that of this machine)
+  --save FOLDER      also write each image as an archive
+  --sbom FOLDER      also write the bill of materials of each image
+  --builder NAME     docker, podman or buildah (default: the first that works)
+`
+
 const root = path.resolve(import.meta.dirname, '../..')
 const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-images-'))
 process.on('exit', () => rmSync(work, { recursive: true, force: true }))
@@ -55,21 +61,11 @@ type Target = (typeof targets)[number]
 /** The folder of the command line below /var/lib, without access for other users. */
 const stateFolder = 'cluster-sync'
 
-const { values } = parseArgs({
-  options: {
-    push: { type: 'string' },
-    values: { type: 'string', default: 'values.yaml' },
-    repository: { type: 'string', default: 'clustersync' },
-    only: { type: 'string', multiple: true, default: [...targets] },
-    tag: { type: 'string', default: version },
-    base: { type: 'string' },
-    release: { type: 'boolean', default: false },
-    platform: { type: 'string' },
-    save: { type: 'string' },
-    sbom: { type: 'string' },
-    builder: { type: 'string' },
-  },
-})
+const values = readOptions()
+if (values.help) {
+  process.stdout.write(usage)
+  process.exit()
+}
 const builder = chosenBuilder(values.builder)
 const timestamp = sourceTime()
 const repository = values.push ?? values.repository
@@ -105,6 +101,29 @@ if (installed !== undefined && chosen.some((target) => keyOf[target] !== undefin
   process.stdout.write(
     `wrote ${values.values}: use it with CLUSTER_SYNC_VALUES=${values.values} npx cdk8s synth, or helm --values ${values.values}\n`,
   )
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        push: { type: 'string' },
+        values: { type: 'string', default: 'values.yaml' },
+        repository: { type: 'string', default: 'clustersync' },
+        only: { type: 'string', multiple: true, default: [...targets] },
+        tag: { type: 'string', default: version },
+        base: { type: 'string' },
+        release: { type: 'boolean', default: false },
+        platform: { type: 'string' },
+        save: { type: 'string' },
+        sbom: { type: 'string' },
+        builder: { type: 'string' },
+      },
+    }).values
+  } catch (error) {
+    return fail(`${(error as Error).message}\n\n${usage}`)
+  }
 }
 
 function save(name: string, archive: string): void {

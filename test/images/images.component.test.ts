@@ -144,6 +144,17 @@ void t.test('--push pushes the images and writes their digests into the values f
   containsText(t, operator, `${registry}/plant/agent:${agent}`)
 })
 
+void t.test('--help and an unknown option print the usage', async (t) => {
+  const called = (option: string) => spawnSync(process.execPath, [path.join(root, 'scripts/images/main.ts'), option], { encoding: 'utf8' })
+  const help = called('--help')
+  t.strictSame([help.status, help.stderr], [0, ''])
+  t.match(help.stdout, /^Usage: npm run images -- \[options\]\n/)
+  const unknown = called('--pull')
+  t.strictSame([unknown.status, unknown.stdout], [1, ''])
+  t.match(unknown.stderr, /^Unknown option '--pull'/)
+  t.equal(unknown.stderr.slice(-help.stdout.length - 1), `${help.stdout}\n`)
+})
+
 void t.test('--push refuses a values file that is no map before it builds', async (t) => {
   const folder = temporaryFolder(t, 'images')
   const file = path.join(folder, 'values.yaml')
