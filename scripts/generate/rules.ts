@@ -25,7 +25,7 @@ rules:
       severity: "off"
 \`\`\`
 
-The agent validates what templates and patches produce, and ignores \`.clustersync.yaml\`.
+The agent validates what templates and patches produce, and ignores \`.clustersync.yaml\`. A *singleton* is a resource that every gateway has exactly once, such as its security properties.
 `
 
 export async function rulePages(): Promise<GeneratedFile[]> {
