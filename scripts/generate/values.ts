@@ -8,7 +8,7 @@ export async function values(): Promise<GeneratedFile[]> {
   const content = [
     '# Installation values',
     '',
-    'Every key with its type, default and meaning. Unknown keys, wrong types and impossible combinations are errors that name the key; values without effect are warnings, which `cdk8s synth` prints, and Helm after an installation or upgrade.',
+    'Every key with its type, default and meaning. Unknown keys, wrong types and impossible combinations are errors that name the key; values without effect, and risky values, cause warnings, which `cdk8s synth` prints, and Helm after an installation or upgrade.',
     '',
     valuesTable(),
     '',
