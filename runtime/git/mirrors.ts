@@ -17,21 +17,21 @@ import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
 import { onVolume } from './command/volume-fault.ts'
 import { rememberListedBlobs, rememberBlobs } from './content/remembered-blobs.ts'
-import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
+import { mirrorKey, type Remote } from './remote/remote.ts'
 import { Volume, type VolumeFigures } from './mirror/volume.ts'
 
 export type { Mirror } from './mirror/mirror.ts'
-export type { NamedRemote, Remote } from './remote/remote.ts'
+export type { Remote } from './remote/remote.ts'
 
 /** Built once by each entry that reads repositories. */
 export type Mirrors = {
   /** The mirror of a repository, used by `namespace`. Throws InvalidConfiguration when other users may write to the folder, and SourceVolumeFull. */
   of(remote: Remote, namespace?: string): Mirror
   /**
-   * Removes all mirrors except those of these repositories, also those of an earlier process. If the credentials for a repository are
-   * unknown now, all of its mirrors stay.
+   * Removes all mirrors except these, also those of an earlier process. `kept`: keys of mirrors; the key of a repository keeps all of its
+   * mirrors.
    */
-  prune(named: readonly NamedRemote[]): Promise<void>
+  prune(kept: ReadonlySet<string>): Promise<void>
   /** The namespaces' use of the memory for git. */
   memory: GitMemory['limiter']
   /** Aborts every running git, and settles when all have ended. */
@@ -64,6 +64,8 @@ const defaultMaxPackBytes = 1024 * 1024 * 1024
  * repository as often as the API server permits.
  */
 const maxOpened = 1_000
+/** Maximum characters of the texts of Secrets that the mirrors of a namespace keep: 18 bundles of all public authorities, for example. */
+const maxSecretCharacters = 4 * 1024 * 1024
 
 const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/
 
@@ -80,7 +82,7 @@ export function createMirrors({
   figures,
 }: Options): Mirrors {
   const mirrors = new Map<string, (namespace: string) => Mirror>()
-  const opened = new Map<string, number>()
+  const opened = new OpenedMirrors()
   const stopping = new AbortController()
   let hasCountedLeftovers = false
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
@@ -89,8 +91,8 @@ export function createMirrors({
   const remembered = { listedBlobs: rememberListedBlobs(), recentBlobs: rememberBlobs(), verdicts: rememberVerdicts(clock) }
   const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
-    const count = requireFewOpened(opened, namespace)
     requireOwnFolder(folder)
+    opened.add(key, namespace, remote.access.texts)
     if (!hasCountedLeftovers) countLeftovers(folder, volume, (name) => mirrors.has(name))
     hasCountedLeftovers = true
     const mirror = openMirror({
@@ -109,7 +111,6 @@ export function createMirrors({
       signal: stopping.signal,
     })
     mirrors.set(key, mirror)
-    opened.set(namespace, count)
     return mirror
   }
   return {
@@ -120,7 +121,7 @@ export function createMirrors({
       volume.use(key, mirror.tenant, namespace)
       return mirror
     },
-    prune: (named) => pruneMirrors({ folder, mirrors, opened, volume }, named),
+    prune: (kept) => pruneMirrors({ folder, mirrors, opened, volume }, kept),
     async close() {
       stopping.abort(new Error('closing'))
       await Promise.all([...mirrors.values()].map((of) => of('').settled()))
@@ -128,14 +129,44 @@ export function createMirrors({
   }
 }
 
-/** Returns the count with one more. Throws SourceVolumeFull. `opened`: how many mirrors each namespace has opened since the last prune. */
-function requireFewOpened(opened: ReadonlyMap<string, number>, namespace: string): number {
-  const count = (opened.get(namespace) ?? 0) + 1
-  if (count <= maxOpened) return count
-  throw new Fault(
-    'SourceVolumeFull',
-    `namespace "${namespace}" has used ${maxOpened} repositories; unused ones are removed every ten minutes`,
-  )
+/** What the open mirrors of each namespace take. */
+class OpenedMirrors {
+  /** How many each namespace has opened since the last prune. */
+  readonly #counts = new Map<string, number>()
+  /** What mirrors keep of Secrets, by the key of the mirror. */
+  readonly #kept = new Map<string, { namespace: string; texts: readonly string[] }>()
+
+  /** Throws SourceVolumeFull, and CredentialsInvalid for too large Secrets. */
+  add(key: string, namespace: string, texts: readonly string[]): void {
+    const count = (this.#counts.get(namespace) ?? 0) + 1
+    if (count > maxOpened)
+      throw new Fault(
+        'SourceVolumeFull',
+        `namespace "${namespace}" has used ${maxOpened} repositories; unused ones are removed every ten minutes`,
+      )
+    if (texts.length > 0 && this.#charactersWith(namespace, texts) > maxSecretCharacters)
+      throw new Fault(
+        'CredentialsInvalid',
+        `the Secrets for the repositories of namespace "${namespace}" have more than 4 MiB in total; use a smaller CA bundle, or one Secret for all`,
+      )
+    this.#counts.set(namespace, count)
+    this.#kept.set(key, { namespace, texts })
+  }
+
+  drop(key: string): void {
+    this.#kept.delete(key)
+  }
+
+  pruned(): void {
+    this.#counts.clear()
+  }
+
+  /** Mirrors with one Secret share its text, so equal texts count once. */
+  #charactersWith(namespace: string, texts: readonly string[]): number {
+    const own = [...this.#kept.values()].filter((one) => one.namespace === namespace)
+    const distinct = new Set([...own.flatMap((one) => one.texts), ...texts])
+    return [...distinct].reduce((sum, { length }) => sum + length, 0)
+  }
 }
 
 /** Mirrors of an earlier process count as well, until they are used again or removed. */
@@ -155,12 +186,11 @@ function countLeftovers(folder: string, volume: Volume, isOpen: (name: string) =
 type Opened = {
   folder: string
   mirrors: Map<string, (namespace: string) => Mirror>
-  opened: Map<string, number>
+  opened: OpenedMirrors
   volume: Volume
 }
 
-async function pruneMirrors({ folder, mirrors, opened, volume }: Opened, named: readonly NamedRemote[]): Promise<void> {
-  const kept = new Set(named.map(({ url, access }) => (access === undefined ? repositoryKey(url) : mirrorKey({ url, access }))))
+async function pruneMirrors({ folder, mirrors, opened, volume }: Opened, kept: ReadonlySet<string>): Promise<void> {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
     if (key === undefined || kept.has(key) || kept.has(repository)) continue
@@ -172,6 +202,7 @@ async function pruneMirrors({ folder, mirrors, opened, volume }: Opened, named: 
   for (const [key, of] of mirrors) {
     if (kept.has(key) || kept.has(key.replace(/-.*/, '')) || !of('').close()) continue
     mirrors.delete(key)
+    opened.drop(key)
   }
-  opened.clear()
+  opened.pruned()
 }

@@ -1,13 +1,14 @@
 /**
  * Builds the remote of a GatewaySync: its URL, and the credentials, CA bundle and proxy of its spec, read from the current Secrets.
  */
+import { FairCache } from '../platform/async/fair-cache.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepositoryUrl } from '../api/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { Network } from './remote/network.ts'
 import { createAppTokens } from './credentials/github-app.ts'
-import { type Apps, readAccess, readArtifactAccess } from './credentials/read.ts'
+import { type Apps, type KeptTexts, readAccess, readArtifactAccess } from './credentials/read.ts'
 import { type Remote, requireRepository } from './remote/remote.ts'
 import type { ReadSecret } from './remote/secrets.ts'
 
@@ -28,17 +29,20 @@ export type RemoteOptions = {
   signal: AbortSignal
 }
 
+const maxKeptBytes = 4 * 1024 * 1024
+
 /** Reads the Secrets at each call; only tokens of GitHub Apps are cached. */
 export function createRemotes({ allowLocal, allowedHosts, readSecret, network, clock, signal: stop }: RemoteOptions): RemoteOf {
   const tokens = createAppTokens(clock, stop)
+  const kept: KeptTexts = new FairCache({ max: maxKeptBytes })
   const apps: Apps = { tokens, network, requireAllowed: (host) => requireAllowedApi(host, allowedHosts) }
   return async (namespace, git, signal) => {
     const url = requireRepository(git.repo, { allowLocal })
     requireAllowedHost(url, allowedHosts)
     const access =
       git.oci === undefined
-        ? readAccess(namespace, git, url, { readSecret, apps }, signal)
-        : readArtifactAccess(namespace, git.oci, url, readSecret, signal)
+        ? readAccess(namespace, git, url, { readSecret, apps, kept }, signal)
+        : readArtifactAccess(namespace, git.oci, url, { readSecret, kept }, signal)
     return { url, access: await access }
   }
 }

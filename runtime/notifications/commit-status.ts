@@ -47,7 +47,13 @@ type Deps = {
   pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number }
 }
 
-type Message = { sync: ReportedSync; asked: NonNullable<ReportedSync['git']['commitStatus']>; state: CommitState }
+/** Without the status, which may be large and waits with it. */
+type Message = {
+  sync: Pick<ReportedSync, 'namespace' | 'name' | 'git'>
+  requestId: string | undefined
+  asked: NonNullable<ReportedSync['git']['commitStatus']>
+  state: CommitState
+}
 /** What a host shows, or will; after `againMs` it is sent again even if unchanged, because it was rejected. */
 type Shown = { commit: string; state: CommitState['state']; text: string; againMs: number }
 
@@ -62,9 +68,7 @@ const refusedAgainMs = 900_000
 export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitStatuses {
   const { clock } = deps
   const shown = new Map<string, Shown>()
-  const delivered = (key: string, { sync: { namespace, name, status }, asked, state }: Message, how: Delivery): void => {
-    const { requested, commit } = status.source ?? {}
-    const requestId = commit === state.commit ? requested?.id : undefined
+  const delivered = (key: string, { sync: { namespace, name }, requestId, asked, state }: Message, how: Delivery): void => {
     deps.delivered(asked.provider, how.kind)
     const about = { namespace, name, commit: state.commit }
     const log = logOf(deps.log, requestId)
@@ -96,7 +100,9 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
       const isKnown = last === undefined ? isOld(sync.status, state, clock.now()) : isShown(last, state, text, clock.monotonicMs())
       if (last !== undefined && isKnown) return
       shown.set(key, { commit: state.commit, state: state.state, text, againMs: Infinity })
-      if (!isKnown) outbox.put(key, { sync, asked, state })
+      const { namespace, name, git, status } = sync
+      const requestId = status.source?.commit === state.commit ? status.source.requested?.id : undefined
+      if (!isKnown) outbox.put(key, { sync: { namespace, name, git }, requestId, asked, state })
     },
     forget: ({ namespace, name }) => void shown.delete(`${namespace}/${name}`),
     settled: () => outbox.settled(),

@@ -33,15 +33,19 @@ const pollIntervalMs = 1_000
 const timeoutMs = 5_000
 /** Concurrent queries: a slow server delays only the GatewaySyncs that use it. */
 const limits = { total: 64, reserve: 16, perTenant: 24, perKey: 8 } as const
+/** Maximum running and waiting queries of a namespace; the others begin when these end. */
+const maxBegun = 400
 
 /** Keeps only the results of current questions; a new leader starts empty. */
 export class GatewayQueries {
   readonly #deps: Deps
   readonly #limiter: FairLimiter
   readonly #entries = new Map<SyncKey, Map<string, Entry>>()
-  /** Unreachable servers, with the reason. */
+  /** Servers that a namespace cannot reach, with the reason. */
   readonly #unreached = new Map<string, { why: string; untilMs: number }>()
   readonly #underWay = new Set<Promise<void>>()
+  /** Running and waiting queries by namespace. */
+  readonly #begun = new Map<string, number>()
   #wake = Promise.withResolvers<void>()
 
   constructor(deps: Deps) {
@@ -84,12 +88,24 @@ export class GatewayQueries {
   #beginDue(signal: AbortSignal): void {
     const nowMs = this.#deps.clock.monotonicMs()
     for (const [key, entries] of this.#entries)
-      for (const entry of entries.values()) {
+      for (const [pod, entry] of entries) {
         if (entry.dueMs > nowMs || entry.isUnderWay) continue
-        const one: Promise<void> = this.#query(key, entry, signal).finally(() => this.#underWay.delete(one))
+        const [tenant = ''] = key.split('/')
+        const begun = this.#begun.get(tenant) ?? 0
+        if (begun >= maxBegun) break
+        this.#begun.set(tenant, begun + 1)
+        // The last from now on, so that every gateway and GatewaySync has its turn.
+        entries.delete(pod)
+        entries.set(pod, entry)
+        this.#entries.delete(key)
+        this.#entries.set(key, entries)
+        const one: Promise<void> = this.#query(key, entry, signal).finally(() => {
+          this.#underWay.delete(one)
+          this.#begun.set(tenant, (this.#begun.get(tenant) ?? 1) - 1)
+        })
         this.#underWay.add(one)
       }
-    for (const [url, { untilMs }] of this.#unreached) if (untilMs <= nowMs) this.#unreached.delete(url)
+    for (const [server, { untilMs }] of this.#unreached) if (untilMs <= nowMs) this.#unreached.delete(server)
   }
 
   async #query(key: SyncKey, entry: Entry, signal: AbortSignal): Promise<void> {
@@ -97,7 +113,7 @@ export class GatewayQueries {
     const [tenant = '', name = ''] = key.split('/')
     try {
       await this.#limiter.run({ tenant, key: name }, signal, async (own) => {
-        if (this.#isCurrent(key, entry)) this.#keep(key, entry, await this.#answerOf(entry, own))
+        if (this.#isCurrent(key, entry)) this.#keep(key, entry, await this.#answerOf(tenant, entry, own))
       })
     } catch (error) {
       if (!signal.aborted) this.#deps.log.error({ reason: asFault(error).reason, err: error }, 'gateway check failed unexpectedly')
@@ -111,19 +127,20 @@ export class GatewayQueries {
     return this.#entries.get(key)?.get(entry.question.pod) === entry
   }
 
-  /** An unreachable server is tried once for all GatewaySyncs that use it. */
-  async #answerOf({ question }: Entry, signal: AbortSignal): Promise<CheckAnswer> {
+  /** An unreachable server is tried once for all GatewaySyncs of a namespace that use it; another namespace's query may be quicker. */
+  async #answerOf(tenant: string, { question }: Entry, signal: AbortSignal): Promise<CheckAnswer> {
     const { clock } = this.#deps
-    const known = this.#unreached.get(question.url)
+    const server = `${tenant} ${question.url}`
+    const known = this.#unreached.get(server)
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return { kind: 'none', why: known.why }
-    this.#unreached.delete(question.url)
+    this.#unreached.delete(server)
     try {
       return await queryPrometheus(this.#deps, question, signal)
     } catch (error) {
       signal.throwIfAborted()
       const { reason, message } = asFault(error)
       const why = reason === 'Unexpected' ? `no answer: ${causeOf(error)}` : message
-      this.#unreached.set(question.url, { why, untilMs: clock.monotonicMs() + intervalMs / 2 })
+      this.#unreached.set(server, { why, untilMs: clock.monotonicMs() + intervalMs / 2 })
       return { kind: 'none', why }
     }
   }

@@ -117,7 +117,7 @@ const context = {
 }
 const asked = (text: string) => ({
   url: { text, protocol: 'https' as const, user: undefined, host: 'git.example.com', port: undefined },
-  access: { identity: '', credentials: { kind: 'none' as const }, caBundle: undefined, proxy: undefined },
+  access: { identity: '', texts: [], credentials: { kind: 'none' as const }, caBundle: undefined, proxy: undefined },
   proxy: undefined,
 })
 /** One delivery per git host, with untrusted text in every field. */

@@ -70,7 +70,7 @@ function unexplained(lines: readonly string[], target: GitTarget | undefined): s
 
 const noTarget: GitTarget = {
   url: { text: '', protocol: 'file', user: undefined, host: '', port: undefined },
-  access: { identity: '', credentials: { kind: 'none' }, caBundle: undefined, proxy: undefined },
+  access: { identity: '', texts: [], credentials: { kind: 'none' }, caBundle: undefined, proxy: undefined },
   proxy: undefined,
 }
 

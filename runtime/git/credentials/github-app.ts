@@ -41,6 +41,8 @@ const minLastsMs = 150_000
 const keyBits = { min: 2_048, max: 4_096 } as const
 const timeoutMs = 30_000
 const maxTokens = 1_000
+/** GitHub's tokens have some 40 characters, and may have up to 255. */
+const maxTokenLength = 4_096
 
 /** Holds at most 1,000 tokens; the namespace with the most loses one first. `stop` ends the requests. */
 export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
@@ -91,7 +93,13 @@ async function requestToken(key: AppKey, way: ApiRoute, clock: Clock, signal: Ab
     throw error instanceof Fault ? error : new Fault('GithubAppRefused', `the API at ${host} cannot be reached: ${codeOf(error)}`)
   }
   const { token, expires_at: expiresAt } = (answer.body ?? {}) as { token?: unknown; expires_at?: unknown }
-  if (answer.status !== 201 || typeof token !== 'string' || token === '' || typeof expiresAt !== 'string') {
+  if (
+    answer.status !== 201 ||
+    typeof token !== 'string' ||
+    token === '' ||
+    token.length > maxTokenLength ||
+    typeof expiresAt !== 'string'
+  ) {
     throw new Fault('GithubAppRefused', refusal(key, host, answer.status))
   }
   try {

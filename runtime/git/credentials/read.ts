@@ -1,6 +1,7 @@
 /**
  * Reads the Secrets that a GatewaySync references for its git host: credentials, CA bundle, proxy.
  */
+import type { FairCache } from '../../platform/async/fair-cache.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ArtifactAccess } from '../../api/schema/oci-spec.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
@@ -16,6 +17,8 @@ import { parseBody } from '../../http/body.ts'
 import { type Access, anonymousAccess, type Credentials } from '../remote/remote.ts'
 
 type Git = GatewaySyncSpec['git']
+/** Recently read texts of Secrets: mirrors that use one Secret share its text. */
+export type KeptTexts = FairCache<string>
 type KeyRef = { name: string; key: string }
 
 /** What requesting a token of a GitHub App needs. */
@@ -33,21 +36,22 @@ export async function readAccess(
   namespace: string,
   git: Git,
   url: RepositoryUrl,
-  { readSecret, apps }: { readSecret: ReadSecret; apps: Apps },
+  { readSecret, apps, kept }: { readSecret: ReadSecret; apps: Apps; kept: KeptTexts },
   signal: AbortSignal,
 ): Promise<Access> {
-  const reader = secretReader(namespace, readSecret, signal)
+  const reader = secretReader(namespace, readSecret, kept, signal)
+  const { texts } = reader
   const credentials = await readCredentials(git.auth ?? {}, url, reader)
   const caBundle = git.caBundle === undefined ? undefined : await reader.text(git.caBundle.secretRef, 'spec.git.caBundle')
   const proxy = git.proxy === undefined ? undefined : await reader.text({ ...git.proxy.secretRef, key: 'url' }, 'spec.git.proxy')
   const app = git.auth?.githubApp
   if (reader.used.length === 0 && app === undefined) return anonymousAccess
-  if (app === undefined) return { identity: JSON.stringify([namespace, ...reader.used]), credentials, caBundle, proxy }
+  if (app === undefined) return { identity: JSON.stringify([namespace, ...reader.used]), texts, credentials, caBundle, proxy }
   const { appId, installationId, apiBaseURL = publicApi, privateKeySecretRef } = app
   const privateKey = await reader.text(privateKeySecretRef, 'spec.git.auth.githubApp')
   const identity = JSON.stringify([namespace, ...reader.used, appId, installationId, apiBaseURL])
   const key: AppKey = { namespace, owner: identity, appId, installationId, apiBaseURL, privateKey }
-  return { identity, credentials: appCredentials(key, { caBundle, proxy }, apps), caBundle, proxy }
+  return { identity, texts, credentials: appCredentials(key, { caBundle, proxy }, apps), caBundle, proxy }
 }
 
 /** As `readAccess`, for an artifact. Throws CredentialsInvalid as well. */
@@ -55,10 +59,10 @@ export async function readArtifactAccess(
   namespace: string,
   { auth, caBundle, proxy, verify }: ArtifactAccess,
   { host, port }: RepositoryUrl,
-  readSecret: ReadSecret,
+  { readSecret, kept }: { readSecret: ReadSecret; kept: KeptTexts },
   signal: AbortSignal,
 ): Promise<Access> {
-  const reader = secretReader(namespace, readSecret, signal)
+  const reader = secretReader(namespace, readSecret, kept, signal)
   const readAuth = async (): Promise<Credentials> => {
     if (auth?.dockerConfig !== undefined) {
       const field = 'spec.oci.auth.dockerConfig'
@@ -69,6 +73,7 @@ export async function readArtifactAccess(
   }
   const access: Access = {
     identity: '',
+    texts: reader.texts,
     credentials: await readAuth(),
     caBundle: caBundle === undefined ? undefined : await reader.text(caBundle.secretRef, 'spec.oci.caBundle'),
     proxy: proxy === undefined ? undefined : await reader.text({ ...proxy.secretRef, key: 'url' }, 'spec.oci.proxy'),
@@ -132,12 +137,14 @@ type Reader = {
   all(name: string, field: string): Promise<ReadonlyMap<string, Buffer>>
   /** Name, version and key of every value that was read. */
   used: readonly (readonly [name: string, version: string, key: string])[]
+  texts: readonly string[]
 }
 
 /** Reads each Secret once, so that two keys of one Secret are of the same version. */
-function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSignal): Reader {
+function secretReader(namespace: string, readSecret: ReadSecret, kept: KeptTexts, signal: AbortSignal): Reader {
   const secrets = new Map<string, Promise<Secret | undefined>>()
   const used: [string, string, string][] = []
+  const texts: string[] = []
   const read = async (name: string): Promise<Secret | undefined> => {
     const reading = secrets.get(name) ?? readSecret(namespace, name, signal)
     secrets.set(name, reading)
@@ -145,6 +152,7 @@ function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSi
   }
   return {
     used,
+    texts,
     async all(name, field) {
       const secret = await read(name)
       if (secret === undefined) throw new Fault('SecretNotFound', `${field}: Secret "${printable(name)}" does not exist`)
@@ -153,8 +161,12 @@ function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSi
     },
     async text(ref, field) {
       const secret = await read(ref.name)
-      const text = secretText(secret, ref, field)
-      used.push([ref.name, secret?.version ?? '', ref.key])
+      const about: [string, string, string] = [ref.name, secret?.version ?? '', ref.key]
+      const id = JSON.stringify([namespace, ...about])
+      const text = kept.get(id) ?? secretText(secret, ref, field)
+      kept.set(namespace, id, text, { size: text.length })
+      used.push(about)
+      texts.push(text)
       return text
     },
   }

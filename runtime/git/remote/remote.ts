@@ -50,9 +50,6 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** A repository whose credentials may be unknown, for example because its Secret cannot be read. */
-export type NamedRemote = { url: RepositoryUrl; access: Access | undefined }
-
 /**
  * The name of a mirror's folder: equal only for the same text of the URL and the same credentials, so that no tenant's spelling leads to
  * another tenant's content. Its first half identifies only the repository.
@@ -61,7 +58,7 @@ export function mirrorKey({ url, access }: Remote): string {
   return `${repositoryKey(url)}-${digest(access.identity)}`
 }
 
-/** Names a repository by the exact text of its URL; 32 hex digits. */
+/** Names a repository by the exact text of its URL, and with it all of its mirrors; 32 hex digits. */
 export function repositoryKey({ text }: RepositoryUrl): string {
   return digest(text)
 }
@@ -92,6 +89,8 @@ export type Access = {
    * of each Secret; contains no secret itself.
    */
   identity: string
+  /** Everything that was read from Secrets: a mirror keeps it in memory. */
+  texts: readonly string[]
   credentials: Credentials
   /** Certificate authorities of the git host, PEM, instead of those of the system. */
   caBundle: string | undefined
@@ -102,4 +101,4 @@ export type Access = {
 }
 
 /** Access without any Secret. */
-export const anonymousAccess: Access = { identity: '', credentials: { kind: 'none' }, caBundle: undefined, proxy: undefined }
+export const anonymousAccess: Access = { identity: '', texts: [], credentials: { kind: 'none' }, caBundle: undefined, proxy: undefined }

@@ -7,8 +7,8 @@ import { resolveProfile } from '../../api/schema/profile.ts'
 import { sourceRoots } from '../../api/schema/source-roots.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { CommitHash } from '../../api/values.ts'
-import type { Mirror, Mirrors, NamedRemote } from '../../git/mirrors.ts'
-import { readRepository } from '../../git/remote/remote.ts'
+import type { Mirror, Mirrors } from '../../git/mirrors.ts'
+import { mirrorKey, readRepository, repositoryKey } from '../../git/remote/remote.ts'
 import type { RemoteOf } from '../../git/remotes.ts'
 import { syncKey } from '../store/records.ts'
 
@@ -61,10 +61,11 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
     return mirror?.remote.url.text === readRepository(spec.git.repo, { allowLocal: true })?.text ? mirror : undefined
   }
   const serving = async (sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror> => served(sync) ?? (await of(sync, signal))
-  const nameRemote = async ({ namespace, repo, git }: NamedSync, signal: AbortSignal): Promise<NamedRemote | undefined> => {
+  /** Returns the key of the mirror, or of its repository while its credentials are unknown, for example because a Secret cannot be read. */
+  const keyOf = async ({ namespace, repo, git }: NamedSync, signal: AbortSignal): Promise<string | undefined> => {
     const url = readRepository(repo, { allowLocal: true })
-    if (url === undefined || git === undefined) return url === undefined ? undefined : { url, access: undefined }
-    return await remoteOf(namespace, git, signal).catch(() => ({ url, access: undefined }))
+    if (url === undefined || git === undefined) return url === undefined ? undefined : repositoryKey(url)
+    return await remoteOf(namespace, git, signal).then(mirrorKey, () => repositoryKey(url))
   }
 
   return {
@@ -87,13 +88,13 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
       keepers.set(key, mirror)
     },
     async prune(syncs, signal) {
-      const named: NamedRemote[] = [...keepers.values()].map(({ remote }) => remote)
+      const kept = new Set([...keepers.values()].map(({ remote }) => mirrorKey(remote)))
       for (const sync of syncs) {
-        const remote = await nameRemote(sync, signal)
-        if (remote !== undefined) named.push(remote)
+        const key = await keyOf(sync, signal)
+        if (key !== undefined) kept.add(key)
       }
       signal.throwIfAborted()
-      await mirrors.prune(named)
+      await mirrors.prune(kept)
     },
     source(sync) {
       const roots = (profile: string) => sourceRoots(resolveProfile(sync.spec.sync, profile))

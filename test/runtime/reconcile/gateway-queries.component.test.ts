@@ -154,3 +154,32 @@ void t.test('a slow server delays only the GatewaySyncs that query it', async (t
   t.equal(record.state, 'Passed')
   t.equal(queries.answers('other/fleet').size, 0, 'before any of the slow ones')
 })
+
+const answer = '{"status":"success","data":{"resultType":"scalar","result":[1,"1"]}}'
+
+void t.test('of more gateways than are queried at a time, each has its turn', async (t) => {
+  const server = await serve(t, (_request, response) => response.end(answer))
+  const { queries } = start(t)
+  const keys = ['plant/a', 'plant/b'] as SyncKey[]
+  const pods = Array.from({ length: 500 }, (_, index) => `gateway-${index}`)
+  for (const key of keys)
+    queries.setQueries(
+      key,
+      pods.map((pod) => question(server, pod, 'up')),
+    )
+  await until(() => keys.every((key) => queries.answers(key).size === pods.length) || undefined, 'all are answered')
+})
+
+void t.test('a server that one namespace cannot reach is still queried for another', async (t) => {
+  const server = await serve(t, ({ url = '' }, response) => {
+    if (url.includes('slow')) response.destroy()
+    else response.end(answer)
+  })
+  const { queries } = start(t)
+  const other = 'other/line' as SyncKey
+  queries.setQueries(key, [question(server, 'gateway', 'slow')])
+  await until(() => queries.answers(key).get('gateway'), 'the first namespace has no answer')
+  queries.setQueries(other, [question(server, 'gateway', 'up')])
+  const { record } = await until(() => queries.answers(other).get('gateway'), 'the second namespace has an answer')
+  t.equal(record.state, 'Passed')
+})

@@ -32,7 +32,7 @@ const followed = startFollowers({
   count: refs.length,
   remoteOf: async (_namespace, { repo }) => ({
     url: requireRepository(repo, { allowLocal: false }),
-    access: { identity: 'soak', credentials: { kind: 'basic', username: 'soak', password: token }, caBundle, proxy: undefined },
+    access: { texts: [], identity: 'soak', credentials: { kind: 'basic', username: 'soak', password: token }, caBundle, proxy: undefined },
   }),
 })
 createInterface({ input: process.stdin })

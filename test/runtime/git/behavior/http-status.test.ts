@@ -9,7 +9,7 @@ import { containsText } from '../../../support/assertions.ts'
 void t.test('an HTTP status is named and never taken for a missing ref', async (t) => {
   const url = parseRepositoryUrl('https://git.example/plant.git')
   if (url === undefined) throw new Error('the URL is one')
-  const access = { identity: '', credentials: { kind: 'none' as const }, caBundle: undefined, proxy: undefined }
+  const access = { identity: '', texts: [], credentials: { kind: 'none' as const }, caBundle: undefined, proxy: undefined }
   const rows: [number, string, RegExp][] = [
     [302, 'RepositoryMoved', /login page/],
     [303, 'RepositoryMoved', /login page/],

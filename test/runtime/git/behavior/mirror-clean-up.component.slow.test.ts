@@ -8,7 +8,7 @@ import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../../runtime/api/values.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { createMirrors } from '../../../../runtime/git/mirrors.ts'
-import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
+import { anonymousRemote, repositoryKey } from '../../../../runtime/git/remote/remote.ts'
 import { eachHost } from '../../../support/git-host.ts'
 import { importCommits, type Repository } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
@@ -99,9 +99,9 @@ eachHost(t, 'an unused mirror, even of an earlier process, is removed, and creat
   mkdirSync(path.join(state, 'f'.repeat(32)))
   mkdirSync(path.join(state, `${'e'.repeat(32)}.new`))
   writeFileSync(path.join(state, 'not-ours'), '')
-  await mirrors.prune([named])
+  await mirrors.prune(new Set([repositoryKey(named.url)]))
   t.strictSame(readdirSync(state).toSorted(), [own, 'not-ours'].toSorted())
-  await mirrors.prune([anonymousRemote('https://git.example/other.git', { allowLocal: false })])
+  await mirrors.prune(new Set(['0'.repeat(32)]))
   t.strictSame(readdirSync(state), ['not-ours'])
   t.not(mirrors.of(named), mirror, 'nothing of the old one is kept, such as its credentials')
   t.equal(await resolve(mirrors.of(named), 'main', true), commit)
@@ -115,7 +115,7 @@ void t.test('a mirror that is removed while another call waits keeps its one wri
   const resolveFor = (ref: string, stop: AbortController) => mirror.resolve(ref, { fresh: true }, stop.signal).catch(() => undefined)
   const running = resolveFor('main', first)
   while (host.requests.length === 0) await new Promise((done) => setImmediate(done))
-  const pruned = mirrors.prune([])
+  const pruned = mirrors.prune(new Set())
   const waiting = resolveFor('other', second)
   first.abort(new Error('left'))
   await Promise.all([running, pruned])
@@ -123,7 +123,7 @@ void t.test('a mirror that is removed while another call waits keeps its one wri
   second.abort(new Error('left'))
   await waiting
   await mirror.settled()
-  await mirrors.prune([])
+  await mirrors.prune(new Set())
   t.not(mirrors.of(mirror.remote), mirror)
 })
 

@@ -73,7 +73,8 @@ void t.test("each refusal of the API says what to check, and contains nothing of
   secrets['app'] = { 'key.pem': api.privateKey }
   const elsewhere = { ...git, auth: { githubApp: { ...git.auth.githubApp, installationId: 12 } } }
   t.equal(await ask(elsewhere), `GithubAppRefused: ${where} has no installation 12 of App 7 (404)`)
-  for (const body of ['hunter2', '{"token":7}', '{"token":"hunter2"}', 'x'.repeat(100_000)]) {
+  const long = JSON.stringify({ token: 'x'.repeat(5_000), expires_at: '2099-01-01T00:00:00Z' })
+  for (const body of ['hunter2', '{"token":7}', '{"token":"hunter2"}', 'x'.repeat(100_000), long]) {
     api.answer = { status: 201, body }
     t.equal(await ask(git), `GithubAppRefused: ${where} issued no token for App 7: status 201`)
   }

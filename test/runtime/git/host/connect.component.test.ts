@@ -10,7 +10,7 @@ import { requires } from '../../../support/requires.ts'
 import { makeSshKey } from '../../../support/ssh-host.ts'
 
 const signal = AbortSignal.timeout(60_000)
-const none = { identity: 'plant', caBundle: undefined, proxy: undefined }
+const none = { identity: 'plant', texts: [], caBundle: undefined, proxy: undefined }
 
 /** What this process holds for calls of git in the folder for temporary files. */
 function held(): number {
