@@ -19,6 +19,7 @@ import { isTag, Registry } from '../oci/registry.ts'
 import type { Network } from '../remote/network.ts'
 import { mirrorKey, type Remote } from '../remote/remote.ts'
 import { signerOf } from '../verify/cosign.ts'
+import { VerificationShare } from '../verify/verification-share.ts'
 import { createRunLocal, type Fetches } from './fetch.ts'
 import type { Fetched } from './listing.ts'
 import type { Reservation } from './volume.ts'
@@ -37,7 +38,10 @@ type ToImport = { artifact: Artifact; digest: Digest; layer: DownloadedLayer; ma
 type Signer = NonNullable<Fetched['signer']>
 
 /** By mirror, whose key names the Secret with the keys, and artifact: who signed it, or the manifest of signatures by other keys. */
-export type Verdicts = FairCache<{ signer: Signer } | { refused: Digest; signatures: number }>
+type KnownVerdicts = FairCache<{ signer: Signer } | { refused: Digest; signatures: number }>
+
+/** `share`: of new verifications. */
+export type Verdicts = { known: KnownVerdicts; share: VerificationShare }
 
 const maxPayloadBytes = 64 * 1024
 const maxVerdicts = 1_000
@@ -47,8 +51,8 @@ const refusedMs = 600_000
 const tagPrefix = 'tag '
 
 /** One for all mirrors: signatures are read and verified once, and bad ones again after ten minutes. */
-export function rememberVerdicts(clock: Pick<Clock, 'monotonicMs'>): Verdicts {
-  return new FairCache({ max: maxVerdicts, clock })
+export function rememberVerdicts(clock: Pick<Clock, 'monotonicMs' | 'wait'>): Verdicts {
+  return { known: new FairCache({ max: maxVerdicts, clock }), share: new VerificationShare(clock) }
 }
 
 /** What `fetch` accepts for a followed tag, range or digest. */
@@ -117,7 +121,7 @@ class ArtifactFetches {
     const { trustedKeys } = remote.access
     if (trustedKeys === undefined) return undefined
     const question = `${mirrorKey(remote)} ${digest}`
-    const known = verdicts.get(question)
+    const known = verdicts.known.get(question)
     if (known !== undefined && 'signer' in known) return known.signer
     const signaturesDigest = await registry.digestOf(digest.replace(':', '-').concat('.sig'), signal)
     if (signaturesDigest === undefined) throw notVerified(digest, 0)
@@ -126,14 +130,14 @@ class ArtifactFetches {
     const signatures = manifest === undefined ? [] : readSignatures(manifest)
     for (const { payload, base64 } of signatures) {
       const signed = { payload: await registry.smallBlob(payload, maxPayloadBytes, signal), signature: Buffer.from(base64, 'base64') }
-      const signer = await signerOf(signed, digest, trustedKeys)
+      const signer = await verdicts.share.run(namespace, async () => await signerOf(signed, digest, trustedKeys), signal)
       if (signer === undefined) continue
       const found = { key: signer.fingerprint, by: signer.name }
-      verdicts.set(namespace, question, { signer: found })
+      verdicts.known.set(namespace, question, { signer: found })
       return found
     }
     if (manifest !== undefined)
-      verdicts.set(namespace, question, { refused: signaturesDigest, signatures: signatures.length }, { ttlMs: refusedMs })
+      verdicts.known.set(namespace, question, { refused: signaturesDigest, signatures: signatures.length }, { ttlMs: refusedMs })
     throw notVerified(digest, signatures.length)
   }
 

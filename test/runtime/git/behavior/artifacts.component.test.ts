@@ -1,7 +1,7 @@
 /**
  * How mirrors resolve and fetch OCI artifacts of a real registry: revisions, logins, signatures, and what is refused.
  */
-import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
@@ -396,4 +396,31 @@ void t.test('signatures by other keys are read again when they change, if they c
   front.tamper('none')
   t.strictSame(await asked(), [`v1@${digest}`, 2], 'the signature and the layer')
   t.strictSame(await asked(), [`v1@${digest}`, 0])
+})
+
+void t.test('a namespace rests after the verification of signatures, in proportion to its duration', async (t) => {
+  if (!requires(t, 'docker-registry', 'git', 'tar')) return
+  const waits: number[] = []
+  const wait: Clock['wait'] = async (ms, ended) => {
+    waits.push(ms)
+    await systemClock.wait(ms, ended)
+  }
+  const pairs = Array.from({ length: 32 }, () => generateKeyPairSync('ec', { namedCurve: 'P-521' }))
+  const pems = pairs.map(({ publicKey }, index) => [`${index}`, publicKey.export({ type: 'spki', format: 'pem' }).toString()])
+  const { registry, ask } = await setUp(t, { secrets: { keys: Object.fromEntries(pems) }, clock: { ...systemClock, wait } })
+  const { digest } = await registry.push('plant', 'v1', { a: 'one' })
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-521' }).privateKey
+  const signatures = Array.from({ length: 2 }, () => sign('sha256', Buffer.from('text'), other).toString('base64'))
+  const payload = await registry.blob('plant', 'application/vnd.dev.cosign.simplesigning.v1+json', Buffer.from('text'))
+  const config = await registry.blob('plant', 'application/vnd.oci.image.config.v1+json', Buffer.from('{}'))
+  const layers = signatures.map((text) => ({ ...payload, annotations: { 'dev.cosignproject.cosign/signature': text } }))
+  const [mediaType = ''] = manifestTypes.split(',')
+  await registry.put('plant', `${digest.replace(':', '-')}.sig`, { schemaVersion: 2, mediaType, config, layers })
+  waits.length = 0
+  const answer = await ask({ url: registry.url('plant'), tag: 'v1', verify: { secretRef: { name: 'keys' } } })
+  t.equal(answer, `NotVerified: artifact ${digest} has 2 signatures, none by a key of spec.oci.verify`)
+  t.ok(
+    waits.some((ms) => ms > 10 && ms < 4_000),
+    waits.join(),
+  )
 })
