@@ -123,10 +123,11 @@ export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why
 
 /** Parses JSON in UTF-8. Never throws. */
 export function parseBody(bytes: Uint8Array, complexity: BodyLimits['complexity']): Parsed {
-  return createScan(complexity)(bytes) ? { kind: 'tooComplex' } : parseText(bytes)
+  return createScan(complexity)(bytes) ? { kind: 'tooComplex' } : parseScanned(bytes)
 }
 
-function parseText(bytes: Uint8Array): Parsed {
+/** Parses JSON in UTF-8 that a scan has found within limits. Never throws. */
+export function parseScanned(bytes: Uint8Array): Parsed {
   try {
     return { kind: 'json', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
   } catch (error) {
@@ -147,7 +148,7 @@ export async function readJson(request: Request, limits: BodyLimits, { hold }: B
     if (body.kind === 'dropped') return { kind: 'tooComplex' }
     if (body.kind !== 'whole') return body
     try {
-      return parseText(body.bytes)
+      return parseScanned(body.bytes)
     } finally {
       discard(body.bytes)
     }

@@ -3,7 +3,7 @@
  */
 import type { Context } from 'hono'
 import type { Clock } from '../platform/clock.ts'
-import { type Body, discard, parseBody, readBody } from '../http/body.ts'
+import { type Body, discard, parseBody, type Parsed, parseScanned, readBody } from '../http/body.ts'
 import { JsonFilter } from './json-filter.ts'
 import { cutOff, failed, notAuthenticated, type Observer, problem, tooComplex, tooLarge } from './answers.ts'
 import { bodyLimits, hashLimits, isLeftOut, maxHeldOfBody } from './limits.ts'
@@ -125,8 +125,7 @@ function payloadIn(
 ): UsablePayload | Response {
   if (media === 'other') return problem(context, 'UnsupportedMediaType', 'the content type must be application/json')
   if (body.kind === 'dropped') return tooComplex(context)
-  const bytes = media === 'form' ? formField(body.bytes) : body.bytes
-  const parsed = bytes === undefined ? notOnlyPayload : parseBody(bytes, bodyLimits.complexity)
+  const parsed = media === 'form' ? parseForm(body.bytes) : parseScanned(body.bytes)
   if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', isGzip(body.bytes) ? compressedBody : parsed.why)
   if (parsed.kind === 'tooComplex') return tooComplex(context)
   const payload = readPayload(headers, parsed.value)
@@ -141,14 +140,12 @@ function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b
 }
 
-const notOnlyPayload = { kind: 'malformed', why: 'a form must contain only the field payload' } as const
-
 /**
- * Returns the field `payload` of a form without other fields. The content type is not signed: signed JSON with `&payload=` in some text
+ * Parses the field `payload` of a form without other fields. The content type is not signed: signed JSON with `&payload=` in some text
  * must not become another call when resent as a form.
  */
-function formField(bytes: Uint8Array): Uint8Array | undefined {
+function parseForm(bytes: Uint8Array): Parsed {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (!text.startsWith('payload=') || text.includes('&')) return undefined
-  return Buffer.from(new URLSearchParams(text).get('payload') ?? '')
+  if (!text.startsWith('payload=') || text.includes('&')) return { kind: 'malformed', why: 'a form must contain only the field payload' }
+  return parseBody(Buffer.from(new URLSearchParams(text).get('payload') ?? ''), bodyLimits.complexity)
 }

@@ -27,14 +27,17 @@ export type Complexity = { depth: number; keys: number; containers: number; entr
 
 const [quote, backslash, colon, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x5c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
 
+/** How many bytes take as long to read as the start of a search: escapes may follow one another. */
+const searchCost = 16
+
 /** Counts over the pieces so far; invalid JSON is counted by the same characters. */
 export function createCounter(): { take(piece: Uint8Array): void; counted(): Complexity } {
   let [depth, deepest, keys, containers, commas] = [0, 0, 0, 0, 0]
   let [inText, escaped] = [false, false]
   return {
     take(piece) {
-      // Strings are most of a body and are skipped as a whole. Each delimiter is searched again only when it is passed, so bytes are not
-      // read repeatedly.
+      // Long strings are most of a body and are skipped by a search. Each delimiter is searched again only when it is passed, so bytes are
+      // not read repeatedly.
       let [quoteAt, backslashAt] = [piece.indexOf(quote), piece.indexOf(backslash)]
       for (let at = 0; at < piece.length; at += 1) {
         if (escaped) {
@@ -42,11 +45,15 @@ export function createCounter(): { take(piece: Uint8Array): void; counted(): Com
           continue
         }
         if (inText) {
-          if (quoteAt >= 0 && quoteAt < at) quoteAt = piece.indexOf(quote, at)
-          if (backslashAt >= 0 && backslashAt < at) backslashAt = piece.indexOf(backslash, at)
-          escaped = backslashAt >= 0 && (quoteAt < 0 || backslashAt < quoteAt)
-          inText = escaped || quoteAt < 0
-          at = escaped ? backslashAt : inText ? piece.length : quoteAt
+          const end = Math.min(at + searchCost, piece.length)
+          while (at < end && piece[at] !== quote && piece[at] !== backslash) at += 1
+          if (at === end) {
+            if (quoteAt >= 0 && quoteAt < at) quoteAt = piece.indexOf(quote, at)
+            if (backslashAt >= 0 && backslashAt < at) backslashAt = piece.indexOf(backslash, at)
+            at = Math.min(quoteAt < 0 ? piece.length : quoteAt, backslashAt < 0 ? piece.length : backslashAt)
+          }
+          escaped = piece[at] === backslash
+          inText = piece[at] !== quote
           continue
         }
         const byte = piece[at]
@@ -69,14 +76,18 @@ export function isWithinComplexity({ depth, keys, containers, entries }: Complex
   return depth <= most.depth && keys <= most.keys && containers <= most.containers && entries <= most.entries
 }
 
+/** Bytes after which a scan of a large piece may end. */
+const scannedAtOnce = 64 * 1024
+
 /** Scans JSON piece by piece; returns true once it exceeds a maximum, and from then on. */
 export function createScan(most: Complexity): (piece: Uint8Array) => boolean {
   const counter = createCounter()
   let tooComplex = false
   return (piece) => {
-    if (tooComplex) return true
-    counter.take(piece)
-    tooComplex = !isWithinComplexity(counter.counted(), most)
+    for (let at = 0; at < piece.length && !tooComplex; at += scannedAtOnce) {
+      counter.take(piece.subarray(at, at + scannedAtOnce))
+      tooComplex = !isWithinComplexity(counter.counted(), most)
+    }
     return tooComplex
   }
 }

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { type Complexity, createCounter } from '../../../../runtime/platform/text/json.ts'
+import { type Complexity, createCounter, createScan } from '../../../../runtime/platform/text/json.ts'
 
 /** A reference implementation that reads one byte after the other. */
 function counted(text: string): Complexity {
@@ -27,7 +27,7 @@ function counted(text: string): Complexity {
 }
 
 const marks = fc
-  .array(fc.constantFrom('"', '\\', '{', '}', '[', ']', ':', ',', 'a', 'é', ' '), { maxLength: 60 })
+  .array(fc.constantFrom('"', '\\', '{', '}', '[', ']', ':', ',', 'a', 'é', ' ', 'a'.repeat(20)), { maxLength: 60 })
   .map((all) => all.join(''))
 const texts = fc.oneof(
   marks,
@@ -37,11 +37,40 @@ const texts = fc.oneof(
 
 void t.test('JSON syntax is counted outside strings only, however the input is split', async () => {
   fc.assert(
-    fc.property(texts, fc.integer({ min: 1, max: 9 }), (text, length) => {
+    fc.property(texts, fc.integer({ min: 1, max: 40 }), (text, length) => {
       const bytes = Buffer.from(text)
       const counter = createCounter()
       for (let at = 0; at < bytes.length; at += length) counter.take(bytes.subarray(at, at + length))
       t.strictSame(counter.counted(), counted(text), JSON.stringify(text))
     }),
   )
+})
+
+void t.test('a search is started once in many bytes, whatever the strings hold', async (t) => {
+  let searches = 0
+  class Counted extends Uint8Array {
+    override indexOf(...given: Parameters<Uint8Array['indexOf']>): number {
+      searches += 1
+      return super.indexOf(...given)
+    }
+  }
+  for (const unit of ['\\"', '\\n', '"a",', '"",', '"\\\\",', `${'a'.repeat(20)}\\n`, 'é']) {
+    searches = 0
+    const bytes = Counted.from(Buffer.from(`["${unit.repeat(10_000)}"]`))
+    createCounter().take(bytes)
+    t.equal(searches <= 2 + (2 * bytes.length) / 16, true, `${searches} for ${bytes.length} bytes of ${unit}`)
+  }
+})
+
+void t.test('a scan of a large piece ends once it exceeds a maximum', async (t) => {
+  let read = 0
+  class Counted extends Uint8Array {
+    override subarray(...given: Parameters<Uint8Array['subarray']>): Uint8Array<ArrayBuffer> {
+      read += 1
+      return Uint8Array.from(this.slice(...given))
+    }
+  }
+  const scan = createScan({ depth: 64, keys: 10, containers: 10, entries: 10 })
+  t.equal(scan(Counted.from(Buffer.from(`[${'[],'.repeat(2 ** 20)}[]]`))), true)
+  t.equal(read, 1)
 })
