@@ -21,7 +21,7 @@ import { addServerSentEvents, createViewers } from './routes/server-sent-events.
 import { frame, type Html, messagePage, overviewPage, type PageContext } from './views/page.ts'
 import { addSyncPages, type ReadReport } from './routes/sync-routes.ts'
 import { parseSelection, queryOf } from './views/selection.ts'
-import { type Env, type PagesOf, type People, type Person, type SyncKey, visiblePart } from './views/people.ts'
+import { type Env, type PageRenderer, type PageAuth, type Person, type SyncName, visiblePart } from './views/page-auth.ts'
 import { isNavigation, refuse } from './views/refusal.ts'
 import { createRendered, htmlOf, type LazyResponse, plain, type Rendered } from './routes/rendered.ts'
 import { acceptedTexts } from './locales/texts.ts'
@@ -43,7 +43,7 @@ export type StatusPageDeps = {
    */
   hosts: readonly string[] | undefined
   /** Authentication and permissions; undefined: everyone sees everything. */
-  people?: People | undefined
+  auth?: PageAuth | undefined
   /** The page has no login and shows a note. */
   isOpen: boolean
   /** Reads commits; absent: the page shows only the data of the status. */
@@ -93,9 +93,9 @@ const protectiveHeaders = secureHeaders({
   strictTransportSecurity: false,
 })
 
-/** Builds the app. With `people`, every request needs an authenticated user; others get 401, and 503 while permissions cannot be read. */
+/** Builds the app. With `auth`, every request needs an authenticated user; others get 401, and 503 while permissions cannot be read. */
 export function statusPageApp(deps: StatusPageDeps): Hono<Env> {
-  const { facts, subscribe, hosts, people, commits, clock, signal } = deps
+  const { facts, subscribe, hosts, auth, commits, clock, signal } = deps
   const peers = createPeers(deps.trustedProxies ?? [])
   const pages = pagesOf(deps)
   const answers = new PageAnswers(deps, pages, peers)
@@ -111,21 +111,21 @@ export function statusPageApp(deps: StatusPageDeps): Hono<Env> {
   for (const { path, type, text } of [style, script, icon]) {
     app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
   }
-  if (people !== undefined) addPeople(app, people, pages)
+  if (auth !== undefined) addAuthentication(app, auth, pages)
   const answer: PageAnswers['of'] = (context, key, make) => answers.of(context, key, make)
   app.get('/', (context) => {
     const selection = parseSelection((name) => context.req.query(name))
     return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
   })
   // Lines of files are shown only on this machine, or to authenticated users.
-  const hidesLines = people === undefined && hosts === undefined
-  const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => await mayChange(deps, context.get('person'), sync)
+  const hidesLines = auth === undefined && hosts === undefined
+  const mayAct = async (context: Context<Env>, sync: SyncName): Promise<boolean> => await mayChange(deps, context.get('person'), sync)
   addSyncPages(app, { answer, facts, mayAct, commits, report: deps.report, hidesLines, signal })
-  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, ...pages, commits, clock })
+  if (auth?.actions !== undefined) addActions(app, { actions: auth.actions, sees: auth.sees, facts, ...pages, commits, clock })
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )
-  addServerSentEvents(app, { viewers, people, peers, clock, signal })
+  addServerSentEvents(app, { viewers, auth, peers, clock, signal })
   app.notFound(async (context) => {
     const own = pages.contextOf(pages.textsFor(context))
     return context.html(await messagePage(own.texts.notFound, own), 404)
@@ -133,10 +133,10 @@ export function statusPageApp(deps: StatusPageDeps): Hono<Env> {
   return app
 }
 
-function pagesOf({ people, isOpen, clock }: StatusPageDeps): PagesOf {
+function pagesOf({ auth, isOpen, clock }: StatusPageDeps): PageRenderer {
   return {
     contextOf(texts) {
-      const account = people === undefined ? {} : { account: actionTextsIn(texts.language).account }
+      const account = auth === undefined ? {} : { account: actionTextsIn(texts.language).account }
       return { texts, now: clock.now(), isOpen, ...account }
     },
     textsFor: (context) => acceptedTexts(context.req.header('accept-language')),
@@ -144,9 +144,9 @@ function pagesOf({ people, isOpen, clock }: StatusPageDeps): PagesOf {
 }
 
 /** Adds what applies to every request: the limits per client, headers, and the check of the host name. */
-function addProtection(app: Hono<Env>, { people, hosts }: StatusPageDeps, peers: Peers): void {
+function addProtection(app: Hono<Env>, { auth, hosts }: StatusPageDeps, peers: Peers): void {
   const nameOf = async (context: Context<Env>): Promise<string | undefined> =>
-    (await people?.identify((name) => headersOf(context, name)))?.name
+    (await auth?.identify((name) => headersOf(context, name)))?.name
   app.use(guard<Env>(limits, { settings: userLimits, nameOf }, peers))
   app.use(protectiveHeaders)
   app.use(async (context, next) => {
@@ -159,12 +159,12 @@ function addProtection(app: Hono<Env>, { people, hosts }: StatusPageDeps, peers:
 }
 
 /** Whether the user may change the GatewaySync; false while permissions cannot be read. */
-async function mayChange({ facts, people }: StatusPageDeps, person: Person | undefined, sync: SyncKey): Promise<boolean> {
+async function mayChange({ facts, auth }: StatusPageDeps, person: Person | undefined, sync: SyncName): Promise<boolean> {
   // Checks existence and visibility first, so that requests with invented names cause no permission checks.
   const isThere = facts().syncs.some(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
-  if (person === undefined || people?.doing === undefined || !isThere) return false
+  if (person === undefined || auth?.actions === undefined || !isThere) return false
   try {
-    return (await people.sees(person, [sync.namespace])).has(sync.namespace) && (await people.doing.may(person, sync))
+    return (await auth.sees(person, [sync.namespace])).has(sync.namespace) && (await auth.actions.may(person, sync))
   } catch {
     return false
   }
@@ -175,13 +175,13 @@ type Shown = { own: FleetView; clusters: readonly ClusterView[] }
 /** Answers with pages of the fleet, which are rendered once for all users with the same permissions. */
 class PageAnswers {
   readonly #deps: StatusPageDeps
-  readonly #pages: PagesOf
+  readonly #pages: PageRenderer
   readonly #peers: Peers
   readonly #unread: ReturnType<typeof createUnread>
   readonly #rendered: Rendered
   #made: (Shown & { atMs: number }) | undefined
 
-  constructor(deps: StatusPageDeps, pages: PagesOf, peers: Peers) {
+  constructor(deps: StatusPageDeps, pages: PageRenderer, peers: Peers) {
     this.#deps = deps
     this.#pages = pages
     this.#peers = peers
@@ -196,14 +196,14 @@ class PageAnswers {
 
   /** Responds with the page that `make` renders, compressed if the client accepts gzip. `key` identifies the page in every language. */
   async of(context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => LazyResponse): Promise<Response> {
-    const { people } = this.#deps
+    const { auth } = this.#deps
     const texts = this.#pages.textsFor(context)
     const person = context.get('person')
     let seen: ReadonlySet<string> | undefined
     let seesClusters = false
     try {
-      if (person !== undefined) seen = await people?.sees(person, namespacesOf(this.#view().own))
-      if (person !== undefined && this.#view().clusters.length > 0) seesClusters = (await people?.seesAll?.(person)) ?? false
+      if (person !== undefined) seen = await auth?.sees(person, namespacesOf(this.#view().own))
+      if (person !== undefined && this.#view().clusters.length > 0) seesClusters = (await auth?.seesAll?.(person)) ?? false
     } catch (error) {
       return await refuse(context, 'unavailable', this.#pages, asFault(error).reason)
     }
@@ -243,7 +243,7 @@ function namespacesOf({ syncs }: FleetView): string[] {
  * Authenticates all routes added after it: unauthenticated users are redirected to our login, if there is one, and otherwise refused. Adds the routes
  * of the login and `/account`.
  */
-function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'identify' | 'login'>, pages: PagesOf): void {
+function addAuthentication(app: Hono<Env>, { identify, login }: Pick<PageAuth, 'identify' | 'login'>, pages: PageRenderer): void {
   login?.addTo(app, pages)
   app.use(async (context, next) => {
     const person = await identify((name) => headersOf(context, name))

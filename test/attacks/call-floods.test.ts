@@ -10,7 +10,7 @@ import { admissionLimits } from '../../runtime/injection/app.ts'
 import { statusPageApp } from '../../runtime/statuspage/app.ts'
 import { style } from '../../runtime/statuspage/client/assets.ts'
 import { addServerSentEvents, createViewers } from '../../runtime/statuspage/routes/server-sent-events.ts'
-import type { Env } from '../../runtime/statuspage/views/people.ts'
+import type { Env } from '../../runtime/statuspage/views/page-auth.ts'
 import { twoLines } from '../support/status-page.ts'
 
 void t.test('six pods that flood admission do not lock out the API server', async (t) => {
@@ -75,8 +75,8 @@ void t.test('a user at the limit of open streams does not lock out other users',
     await next()
   })
   const viewers = createViewers({ everyMs: 500, wait: async () => {} })
-  const people = { identify: async () => undefined }
-  addServerSentEvents(app, { viewers, people, peers: createPeers([]), clock: systemClock, signal: stop.signal })
+  const auth = { identify: async () => undefined }
+  addServerSentEvents(app, { viewers, auth, peers: createPeers([]), clock: systemClock, signal: stop.signal })
   const open = async (person: string): Promise<Response> => await app.request('/events', { headers: { 'x-person': person } })
   const statuses: number[] = []
   for (let index = 0; index < 17; index += 1) statuses.push((await open('mallory')).status)
@@ -93,7 +93,7 @@ void t.test('a client without login that keeps streams open does not lock out ot
     const app = new Hono<Env>()
     const viewers = createViewers({ everyMs: 500, wait: async () => {} })
     const peers = createPeers(trustedProxies)
-    addServerSentEvents(app, { viewers, people: undefined, peers, clock: systemClock, signal: stop.signal })
+    addServerSentEvents(app, { viewers, auth: undefined, peers, clock: systemClock, signal: stop.signal })
     const env = { incoming: { socket: { remoteAddress: '10.0.0.1' } } }
     const open = async (forwarded: string): Promise<number> =>
       (await app.request('/events', { headers: { 'x-forwarded-for': forwarded } }, env)).status

@@ -5,10 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { statusPageApp } from '../../runtime/statuspage/app.ts'
-import type { People } from '../../runtime/statuspage/views/people.ts'
+import type { PageAuth } from '../../runtime/statuspage/views/page-auth.ts'
 import { fleetFacts, syncFacts } from '../support/fleet-facts.ts'
 
-const people: People = {
+const auth: PageAuth = {
   identify: async (header) => ({ name: header('x-user')[0] ?? '', groups: [] }),
   sees: async (_person, namespaces) => new Set(namespaces),
 }
@@ -21,7 +21,7 @@ void t.test('of 60 searches of one user, few are rendered, and the page of anoth
     facts: () => facts,
     subscribe: () => () => undefined,
     hosts: undefined,
-    people,
+    auth,
     isOpen: false,
     clock: systemClock,
     signal: stop.signal,

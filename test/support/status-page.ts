@@ -26,7 +26,7 @@ export async function openStatusPage(
   {
     hosts,
     isOpen = false,
-    people,
+    auth,
     commits,
     report: whole,
     clock = systemClock,
@@ -45,7 +45,7 @@ export async function openStatusPage(
     },
     hosts,
     isOpen,
-    people,
+    auth,
     commits,
     report: whole,
     clock,

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Proxies } from '../../git/remote/proxy.ts'
 import type { Provider } from '../../statuspage/login/claims.ts'
-import type { Doing } from '../../statuspage/views/people.ts'
+import type { UserActions } from '../../statuspage/views/page-auth.ts'
 import { createLogin, type Login } from '../../statuspage/login/routes.ts'
 import { createLoginSecret, keysOf, type OidcSettings } from './login-secret.ts'
 
@@ -21,7 +21,7 @@ const program = import.meta.url.endsWith('/controller/page/oidc-login.ts')
 export function createOidcLogin(
   settings: OidcSettings,
   { proxies, clock, log }: { proxies: Proxies | undefined; clock: Clock; log: Log },
-): { login: Login } & Pick<Doing, 'formKeys'> {
+): { login: Login } & Pick<UserActions, 'formKeys'> {
   const secret = createLoginSecret(settings.secretFolder, { clock, log })
   let opened: Promise<Provider> | undefined
   const provider = async (): Promise<Provider> => {

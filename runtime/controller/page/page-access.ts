@@ -15,13 +15,13 @@ import { Fault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { type Action, changeOf } from '../../statuspage/actions/action.ts'
 import { actionTextsIn, labelOf } from '../../statuspage/locales/action-texts.ts'
-import type { Doing, People, Person, SyncKey } from '../../statuspage/views/people.ts'
+import type { UserActions, PageAuth, Person, SyncName } from '../../statuspage/views/page-auth.ts'
 import { type ChangeDeps, changeSync } from '../cluster/change-sync.ts'
 
 /** How long an answer is cached, and so how long a revoked permission still works. */
 const keptMs = 30_000
-/** Maximum number of cached people; the least recently active one is dropped. */
-const maxPeople = 256
+/** Maximum number of cached users; the least recently active one is dropped. */
+const maxUsers = 256
 /** Answers about one person; beyond this the cache is cleared. */
 const maxAnswers = 4_096
 /** Concurrent reviews of one person: the client for reviews has eight connections, which agents need too. */
@@ -39,26 +39,26 @@ type Access = { verb: 'list' | 'patch'; namespace: string; name?: string }
 const everywhere = ''
 
 /** All methods throw ApiUnavailable and what `post` throws. Failures are not cached. */
-export type PageAccess = Required<Pick<People, 'sees' | 'seesAll'>> &
-  Pick<Doing, 'may'> & {
+export type PageAccess = Required<Pick<PageAuth, 'sees' | 'seesAll'>> &
+  Pick<UserActions, 'may'> & {
     /** As `may`, without the cache. */
-    mayNow(person: Person, sync: SyncKey): Promise<boolean>
+    mayNow(person: Person, sync: SyncName): Promise<boolean>
   }
 
-/** Sends SubjectAccessReviews through `post`, and caches answers for a limited time and number of people. */
+/** Sends SubjectAccessReviews through `post`, and caches answers for a limited time and number of users. */
 export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
-  const people = new Map<string, Known>()
+  const usersByKey = new Map<string, Known>()
   const knownOf = (person: Person): Known => {
     const key = createHash('sha256')
       .update(JSON.stringify([person.name, person.groups]))
       .digest('base64')
-    const before = people.get(key)
+    const before = usersByKey.get(key)
     const known =
       before !== undefined && clock.monotonicMs() < before.untilMs ? before : { untilMs: clock.monotonicMs() + keptMs, answers: new Map() }
-    people.delete(key)
-    people.set(key, known)
-    const [oldest] = people.keys()
-    if (people.size > maxPeople && oldest !== undefined) people.delete(oldest)
+    usersByKey.delete(key)
+    usersByKey.set(key, known)
+    const [oldest] = usersByKey.keys()
+    if (usersByKey.size > maxUsers && oldest !== undefined) usersByKey.delete(oldest)
     return known
   }
   const allowed = (person: Person, { answers }: Known, access: Access): Promise<boolean> => {
@@ -71,7 +71,7 @@ export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
     answer.catch(() => answers.delete(key))
     return answer
   }
-  const sees: People['sees'] = async (person, namespaces) => {
+  const sees: PageAuth['sees'] = async (person, namespaces) => {
     const known = knownOf(person)
     const lists = (namespace: string): Promise<boolean> => allowed(person, known, { verb: 'list', namespace })
     if (await lists(everywhere)) return new Set(namespaces)
@@ -92,7 +92,7 @@ export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
 }
 
 /** What `kubectl annotate` and `cluster-sync` need for the same write. */
-function toPatch({ namespace, name }: SyncKey): Access {
+function toPatch({ namespace, name }: SyncName): Access {
   return { verb: 'patch', namespace, name }
 }
 
@@ -107,7 +107,7 @@ async function review(post: PostReview, { name, groups }: Person, access: Access
 
 type PageActionDeps = ChangeDeps & {
   access: Pick<PageAccess, 'may' | 'mayNow'>
-  formKeys: Doing['formKeys']
+  formKeys: UserActions['formKeys']
   events: Pick<EventRecorder, 'record'>
   clock: Clock
   log: Log
@@ -119,7 +119,7 @@ const perMinute = 10
 const maxBy = 128
 
 /** Returns the actions of the status page. */
-export function createPageActions({ access, formKeys, events, log, ...deps }: PageActionDeps): Doing {
+export function createPageActions({ access, formKeys, events, log, ...deps }: PageActionDeps): UserActions {
   const pace = new RateLimiterMemory({ keyPrefix: '', points: perMinute, duration: 60 })
   return {
     may: access.may,
@@ -150,6 +150,6 @@ function noteOf({ name }: Person, action: Action): string {
   return `${name} requested on the status page: ${labelOf(action, actionTextsIn('en'))}`
 }
 
-function regarding({ namespace, name }: SyncKey, uid: string) {
+function regarding({ namespace, name }: SyncName, uid: string) {
   return { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
 }

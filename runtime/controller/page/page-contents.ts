@@ -11,7 +11,7 @@ import type { SyncMirrors, SyncOfMirror } from '../../reconcile/source/mirrors-o
 import type { Store } from '../../reconcile/store/store.ts'
 import type { Commits } from '../../statuspage/views/commits.ts'
 import type { ReadReport } from '../../statuspage/routes/sync-routes.ts'
-import type { SyncKey } from '../../statuspage/views/people.ts'
+import type { SyncName } from '../../statuspage/views/page-auth.ts'
 import { Fault } from '../../platform/fault.ts'
 import { specOf } from '../../api/schema/spec-of.ts'
 
@@ -31,7 +31,7 @@ export function commitsOfStore({
   clock: Clock
 }): Commits {
   const contents = createCommitContents({ mirrors, clock })
-  const found = ({ namespace, name }: SyncKey): SyncOfMirror | undefined => {
+  const found = ({ namespace, name }: SyncName): SyncOfMirror | undefined => {
     const record = store.sync(namespace, name)
     const spec = record === undefined ? undefined : specOf(record)
     return spec === undefined ? undefined : { namespace, name, spec }

@@ -9,7 +9,7 @@ import { asFault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
 import { personNamed } from '../../statuspage/login/claims.ts'
-import type { Doing, People, Person } from '../../statuspage/views/people.ts'
+import type { UserActions, PageAuth, Person } from '../../statuspage/views/page-auth.ts'
 import { keyFrom } from '../../statuspage/login/sealed.ts'
 
 export type ProxySettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['proxy']>
@@ -28,7 +28,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export function createProxyLogin(
   settings: ProxySettings,
   { clock, log }: { clock: Clock; log: Log },
-): Pick<People, 'identify'> & Pick<Doing, 'formKeys'> {
+): Pick<PageAuth, 'identify'> & Pick<UserActions, 'formKeys'> {
   const { secretFile, userHeader, groupsHeader, usernamePrefix, groupsPrefix } = settings
   let known: { secrets: Promise<string[]>; untilMs: number } | undefined
   const secrets = (): Promise<string[]> => {

@@ -12,7 +12,7 @@ import type { Store } from '../../reconcile/store/store.ts'
 import { type StatusPageDeps, statusPageApp } from '../../statuspage/app.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
 import type { Network } from '../../git/remote/network.ts'
-import type { Doing, People } from '../../statuspage/views/people.ts'
+import type { UserActions, PageAuth } from '../../statuspage/views/page-auth.ts'
 import { createOidcLogin } from './oidc-login.ts'
 import type { OtherClusters } from './other-clusters.ts'
 import { createPageAccess, createPageActions } from './page-access.ts'
@@ -58,10 +58,10 @@ export function controllerStatusPage(
   const { store, mirrors, kube, reviews, clock, notReady, warnings, clusters } = parts
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
   const login = loginOf(parts, logins)
-  const people = login === undefined ? undefined : peopleOf(parts, login, post)
+  const auth = login === undefined ? undefined : pageAuthOf(parts, login, post)
   return statusPageApp({
     facts: () => ({ ...factsOfStore(store, notReady()), warnings: warnings?.() ?? [] }),
-    people,
+    auth,
     clusters: () => clusters?.views() ?? [],
     subscribe(changed) {
       const ends = [store.watch(changed), clusters?.watch(changed)]
@@ -69,7 +69,7 @@ export function controllerStatusPage(
     },
     // Its certificate is valid only for its own names, so DNS rebinding cannot reach it under another one.
     hosts: undefined,
-    isOpen: people === undefined,
+    isOpen: auth === undefined,
     commits: commitsOfStore({ store, mirrors, clock }),
     report: createReportReader({ kube, clock }),
     trustedProxies,
@@ -78,7 +78,7 @@ export function controllerStatusPage(
   })
 }
 
-type PageLogin = Pick<People, 'identify' | 'login'> & Pick<Doing, 'formKeys'>
+type PageLogin = Pick<PageAuth, 'identify' | 'login'> & Pick<UserActions, 'formKeys'>
 
 function loginOf({ network, clock, log }: StatusPageParts, { proxy, oidc }: PageLogins): PageLogin | undefined {
   const missing = missingPrefixes({ proxy, oidc })
@@ -94,13 +94,13 @@ function loginOf({ network, clock, log }: StatusPageParts, { proxy, oidc }: Page
 }
 
 /** The login authenticates people; the API server authorizes what they see and do. */
-function peopleOf({ kube, store, events, clock, log }: StatusPageParts, { formKeys, ...login }: PageLogin, post: PostReview): People {
+function pageAuthOf({ kube, store, events, clock, log }: StatusPageParts, { formKeys, ...login }: PageLogin, post: PostReview): PageAuth {
   const access = createPageAccess({ post, clock })
   return {
     ...login,
     sees: access.sees,
     seesAll: access.seesAll,
-    doing: createPageActions({ access, formKeys, kube, store, events, clock, log }),
+    actions: createPageActions({ access, formKeys, kube, store, events, clock, log }),
   }
 }
 

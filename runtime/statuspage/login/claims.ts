@@ -1,7 +1,7 @@
 /**
  * Derives user name and groups from the claims of an identity provider, as the API server does. Pure.
  */
-import type { Person } from '../views/people.ts'
+import type { Person } from '../views/page-auth.ts'
 
 type NamedGroups = readonly string[]
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { actionTextsIn, type LoginProblem, loginTextsIn } from '../locales/action-texts.ts'
 import { isOurs } from '../routes/action-routes.ts'
 import { frame } from '../views/page.ts'
-import type { Env, PagesOf, People, Person } from '../views/people.ts'
+import type { Env, PageRenderer, PageAuth, Person } from '../views/page-auth.ts'
 import { type Attempt, type ClaimSettings, personByClaims, type Provider } from './claims.ts'
 import { attemptCookie, seal, surplusAttempts, unseal } from './sealed.ts'
 
@@ -28,8 +28,8 @@ export type LoginDeps = {
 }
 
 /** `addTo` adds the routes of the login to the page. */
-export type Login = Pick<People, 'identify'> & {
-  addTo(app: Hono<Env>, pages: PagesOf): void
+export type Login = Pick<PageAuth, 'identify'> & {
+  addTo(app: Hono<Env>, pages: PageRenderer): void
 }
 
 const session = v.object({ name: v.string(), groups: v.array(v.string()) })
@@ -56,7 +56,7 @@ export function createLogin(deps: LoginDeps): Login {
   }
 }
 
-async function beginLogin({ keys, provider, clock }: LoginDeps, context: Context<Env>, pages: PagesOf): Promise<Response> {
+async function beginLogin({ keys, provider, clock }: LoginDeps, context: Context<Env>, pages: PageRenderer): Promise<Response> {
   const own = await keys('login')
   if (own.length === 0) return await problemPage(context, pages, 'key', 503)
   const begun = await provider.begin()
@@ -68,7 +68,7 @@ async function beginLogin({ keys, provider, clock }: LoginDeps, context: Context
   return context.redirect(begun.url, 303)
 }
 
-async function finishLogin({ keys, provider, settings, clock }: LoginDeps, context: Context<Env>, pages: PagesOf): Promise<Response> {
+async function finishLogin({ keys, provider, settings, clock }: LoginDeps, context: Context<Env>, pages: PageRenderer): Promise<Response> {
   const cookie = attemptCookie(context.req.query('state') ?? '')
   const attempt = v.safeParse(begun, await unseal(await keys('login'), getCookie(context, cookie), clock.now()))
   forget(context, cookie)
@@ -83,7 +83,7 @@ async function finishLogin({ keys, provider, settings, clock }: LoginDeps, conte
   return context.redirect(to, 303)
 }
 
-async function logOut({ provider }: LoginDeps, context: Context<Env>, pages: PagesOf): Promise<Response> {
+async function logOut({ provider }: LoginDeps, context: Context<Env>, pages: PageRenderer): Promise<Response> {
   if (!isOurs(context)) return await problemPage(context, pages, 'origin', 403)
   forget(context, sessionCookie)
   const elsewhere = await provider.logoutUrl()
@@ -94,7 +94,7 @@ async function logOut({ provider }: LoginDeps, context: Context<Env>, pages: Pag
 
 async function problemPage(
   context: Context<Env>,
-  { contextOf, textsFor }: PagesOf,
+  { contextOf, textsFor }: PageRenderer,
   why: LoginProblem,
   status: 400 | 403 | 503,
   detail?: string,
@@ -112,7 +112,11 @@ async function problemPage(
 }
 
 /** `elsewhere`: the page that ends the session at the provider, if it has one. */
-async function loggedOutPage(context: Context<Env>, { contextOf, textsFor }: PagesOf, elsewhere: string | undefined): Promise<Response> {
+async function loggedOutPage(
+  context: Context<Env>,
+  { contextOf, textsFor }: PageRenderer,
+  elsewhere: string | undefined,
+): Promise<Response> {
   const own = contextOf(textsFor(context))
   const texts = actionTextsIn(own.texts.language)
   const body = html`<main>

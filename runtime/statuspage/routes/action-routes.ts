@@ -12,14 +12,14 @@ import { headersOf } from '../../http/client-address.ts'
 import { isCommitHash } from '../../api/values.ts'
 import { type Commits, rollbackPair, readSummaries } from '../views/commits.ts'
 import { frame, type Html, type PageContext } from '../views/page.ts'
-import type { Doing, Env, PagesOf, Person, SyncKey } from '../views/people.ts'
+import type { UserActions, Env, PageRenderer, Person, SyncName } from '../views/page-auth.ts'
 import { type Action, changeOf, parseAction } from '../actions/action.ts'
 import { confirmBody, refusalBody } from '../views/action-pages.ts'
 import { type ActionTexts, actionTextsIn, labelOf } from '../locales/action-texts.ts'
 import { type Form, formCookie, formCookiePattern, formToken, isFormToken } from './form-token.ts'
 
-type Deps = PagesOf & {
-  doing: Doing
+type Deps = PageRenderer & {
+  actions: UserActions
   facts(): FleetFacts
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
   commits: Commits | undefined
@@ -39,12 +39,12 @@ export function hasJustActed(context: Context): boolean {
 const maxFormBytes = 4 * 1024
 
 type Refusal = keyof ActionTexts['refused']
-const statusOf = { right: 403, origin: 403, form: 403, rate: 429, state: 409, away: 503, large: 413 } as const satisfies Record<
+const statusByRefusal = { right: 403, origin: 403, form: 403, rate: 429, state: 409, away: 503, large: 413 } as const satisfies Record<
   Refusal,
   number
 >
 
-const refusalOf: Partial<Record<Reason, Refusal>> = {
+const refusalByReason: Partial<Record<Reason, Refusal>> = {
   Forbidden: 'right',
   TooManyRequests: 'rate',
   InvalidConfiguration: 'state',
@@ -99,15 +99,15 @@ async function readActionRequest(
   }
 }
 
-async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env>, request: ActionRequest): Promise<Response> {
+async function confirmPage({ actions, commits, clock }: Deps, context: Context<Env>, request: ActionRequest): Promise<Response> {
   const { person, sync, action, texts, page } = request
   try {
-    if (!(await doing.may(person, sync))) throw new Fault('Forbidden', 'no permission to patch')
+    if (!(await actions.may(person, sync))) throw new Fault('Forbidden', 'no permission to patch')
     changeOf(action, sync, { by: '', at: '', id: '' })
   } catch (error) {
     return await impossible(context, request, error)
   }
-  const keys = await doing.formKeys()
+  const keys = await actions.formKeys()
   if (keys.length === 0) return await refuse(context, request, 'away')
   const token = formToken(keys, formOf(browserOf(context, clock), request), clock.now())
   const about = await rollbackCommits(request, commits)
@@ -115,16 +115,16 @@ async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env
   return context.html(await frame(labelOf(action, texts), body, page))
 }
 
-async function act({ doing, clock }: Deps, context: Context<Env>, request: ActionRequest): Promise<Response> {
+async function act({ actions, clock }: Deps, context: Context<Env>, request: ActionRequest): Promise<Response> {
   const { namespace, name } = request.sync
   if (!isOurs(context)) return await refuse(context, request, 'origin')
   const body = await readBody(context.req.raw, maxFormBytes)
   if (body.kind !== 'whole') return await refuse(context, request, 'large')
   const token = new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('token') ?? ''
   const form = formOf(getCookie(context, formCookie) ?? '', request)
-  if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, request, 'form')
+  if (!isFormToken(await actions.formKeys(), form, token, clock.now())) return await refuse(context, request, 'form')
   try {
-    await doing.act(request.person, { namespace, name }, request.action)
+    await actions.act(request.person, { namespace, name }, request.action)
   } catch (error) {
     return await impossible(context, request, error)
   }
@@ -136,17 +136,17 @@ async function act({ doing, clock }: Deps, context: Context<Env>, request: Actio
 /** Responds with the reason why the action is not possible. */
 async function impossible(context: Context<Env>, request: ActionRequest, error: unknown): Promise<Response> {
   const { reason, message } = asFault(error)
-  const why = refusalOf[reason] ?? 'away'
+  const why = refusalByReason[reason] ?? 'away'
   return await refuse(context, request, why, why === 'state' ? message : undefined)
 }
 
 async function refuse(context: Context<Env>, { sync, texts, page }: ActionRequest, why: Refusal, detail?: string): Promise<Response> {
   deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
   const body = refusalBody(sync, texts.refused[why], detail, texts)
-  return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
+  return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusByRefusal[why])
 }
 
-function pathOf({ namespace, name }: SyncKey): string {
+function pathOf({ namespace, name }: SyncName): string {
   return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
 }
 
@@ -168,7 +168,7 @@ export function browserOf(context: Context, clock: Pick<Clock, 'uuid'>): string 
   return made
 }
 
-function formOf(browser: string, { person, sync, action }: { person: Person; sync: SyncKey; action: Action }): Form {
+function formOf(browser: string, { person, sync, action }: { person: Person; sync: SyncName; action: Action }): Form {
   return { browser, person, act: [sync.namespace, sync.name, action.name, action.of] }
 }
 

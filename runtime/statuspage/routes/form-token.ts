@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Temporal } from '../../platform/temporal.ts'
-import type { Person } from '../views/people.ts'
+import type { Person } from '../views/page-auth.ts'
 
 /** Maximum time between showing a confirmation and submitting it. */
 export const formMinutes = 10

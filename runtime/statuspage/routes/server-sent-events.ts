@@ -8,7 +8,7 @@ import { headersOf, type Peers, peerFrom } from '../../http/client-address.ts'
 import { problem } from '../../http/problem.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { aliveEveryMs } from '../client/live-script.ts'
-import type { Env, People } from '../views/people.ts'
+import type { Env, PageAuth } from '../views/page-auth.ts'
 
 /** Maximum number of open streams; further ones get 503. Without a stream a page works, but does not update automatically. */
 const maxViewers = 200
@@ -20,7 +20,7 @@ const maxStreamsPerAddress = 50
 type Deps = {
   viewers: Pick<Viewers, 'join' | 'count'>
   /** Undefined: no authentication. */
-  people: Pick<People, 'identify'> | undefined
+  auth: Pick<PageAuth, 'identify'> | undefined
   /** Finds the client address of a call. */
   peers: Peers
   clock: Pick<Clock, 'monotonicMs' | 'wait'>
@@ -29,11 +29,11 @@ type Deps = {
 }
 
 /** Adds `/events`. */
-export function addServerSentEvents(app: Hono<Env>, { viewers, people, peers, clock, signal }: Deps): void {
+export function addServerSentEvents(app: Hono<Env>, { viewers, auth, peers, clock, signal }: Deps): void {
   /** Whether the request would still be authenticated: sessions expire, and keys are rotated. */
   const isStillIn = async (context: Context<Env>): Promise<boolean> =>
-    people === undefined || (await people.identify((name) => headersOf(context, name))) !== undefined
-  const perClient = people === undefined ? maxStreamsPerAddress : maxStreamsPerPerson
+    auth === undefined || (await auth.identify((name) => headersOf(context, name))) !== undefined
+  const perClient = auth === undefined ? maxStreamsPerAddress : maxStreamsPerPerson
   const streams = new FairLimiter({ total: maxViewers, perKey: perClient, clock })
   app.get('/events', (context) => {
     const changes = createBell()

@@ -14,7 +14,7 @@ import { commitPage } from '../views/commit-page.ts'
 import { type Commits, readSummaries } from '../views/commits.ts'
 import { gatewayPage } from '../views/gateway-page.ts'
 import { messagePage, type PageContext } from '../views/page.ts'
-import type { Env, SyncKey } from '../views/people.ts'
+import type { Env, SyncName } from '../views/page-auth.ts'
 import { parseSelection } from '../views/selection.ts'
 import { syncPage } from '../views/sync-page.ts'
 import { htmlOf, type LazyResponse } from './rendered.ts'
@@ -27,7 +27,7 @@ type SyncPageDeps = {
   answer(context: Context<Env>, key: string, make: (view: FleetView, own: PageContext) => LazyResponse): Promise<Response>
   facts(): FleetFacts
   /** Whether the user may change the GatewaySync. Never rejects. */
-  mayAct(context: Context<Env>, sync: SyncKey): Promise<boolean>
+  mayAct(context: Context<Env>, sync: SyncName): Promise<boolean>
   commits: Commits | undefined
   report: ReadReport | undefined
   hidesLines: boolean

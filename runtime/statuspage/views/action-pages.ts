@@ -3,24 +3,24 @@
  */
 import { html } from 'hono/html'
 import { isCommitHash } from '../../api/values.ts'
-import type { SyncKey } from './people.ts'
+import type { SyncName } from './page-auth.ts'
 import type { Html } from './page.ts'
 import type { Action } from '../actions/action.ts'
 import { type ActionTexts, labelOf } from '../locales/action-texts.ts'
 
 /** The path of the confirmation page and of its form. */
-export function actionPath(sync: SyncKey, { name: action, of }: Action): string {
+export function actionPath(sync: SyncName, { name: action, of }: Action): string {
   const query = of === '' ? '' : `?of=${encodeURIComponent(of)}`
   return `${placeOf(sync)}/actions/${action}${query}`
 }
 
 /** Links to the confirmation page; the action is not performed without confirmation. */
-export function actionLink(sync: SyncKey, action: Action, texts: ActionTexts): Html {
+export function actionLink(sync: SyncName, action: Action, texts: ActionTexts): Html {
   return html`<a class="button" href="${actionPath(sync, action)}">${labelOf(action, texts)}</a>`
 }
 
 /** `about`: descriptions of the commits to go back to, because users do not recognize hashes. These actions form a separate list. */
-export function actionLinks(sync: SyncKey, actions: readonly Action[], texts: ActionTexts, about: (commit: string) => Html): Html {
+export function actionLinks(sync: SyncName, actions: readonly Action[], texts: ActionTexts, about: (commit: string) => Html): Html {
   const link = (action: Action): Html => actionLink(sync, action, texts)
   const usual = actions.filter(({ name }) => name !== 'rollback')
   const back = actions.filter(({ name }) => name === 'rollback')
@@ -41,7 +41,7 @@ export function actionLinks(sync: SyncKey, actions: readonly Action[], texts: Ac
 
 /** The confirmation with its form. `all`: the text of the link to all GatewaySyncs; `about`: details of the action. */
 export function confirmBody(
-  sync: SyncKey,
+  sync: SyncName,
   action: Action,
   { token, person, texts, all, about }: { token: string; person: string; texts: ActionTexts; all: string; about: Html | undefined },
 ): Html {
@@ -62,7 +62,7 @@ export function confirmBody(
 }
 
 /** Why the action was not performed, with a link back. */
-export function refusalBody(sync: SyncKey, sentence: string, detail: string | undefined, texts: ActionTexts): Html {
+export function refusalBody(sync: SyncName, sentence: string, detail: string | undefined, texts: ActionTexts): Html {
   return html`<main>
     <section class="card narrow">
       <p>${sentence}</p>
@@ -72,10 +72,10 @@ export function refusalBody(sync: SyncKey, sentence: string, detail: string | un
   </main>`
 }
 
-function placeOf({ namespace, name }: SyncKey): string {
+function placeOf({ namespace, name }: SyncName): string {
   return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
 }
 
-function crumbs(sync: SyncKey, all: string): Html {
+function crumbs(sync: SyncName, all: string): Html {
   return html`<nav><a href="/">${all}</a> / <a href="${placeOf(sync)}">${sync.namespace}/${sync.name}</a></nav>`
 }

@@ -8,7 +8,7 @@ import { deadline } from '../../platform/clock.ts'
 import type { CommitSummary } from '../../git/content/commit-summary.ts'
 import type { FileDiff } from '../../sync/plan/preview.ts'
 import type { Html, PageContext } from './page.ts'
-import type { SyncKey } from './people.ts'
+import type { SyncName } from './page-auth.ts'
 import { joined, timed } from './times.ts'
 
 /** `total`: the number of changed files; `files`: the first of them, with their lines if they may be shown. */
@@ -16,9 +16,9 @@ export type CommitChanges = { total: number; files: FileDiff[] }
 
 export type Commits = {
   /** Undefined if it cannot be read, or the GatewaySync does not exist. Rejects only with the signal's reason. */
-  summary(sync: SyncKey, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
+  summary(sync: SyncName, commit: string, signal: AbortSignal): Promise<CommitSummary | undefined>
   /** `pair`: commits of the GatewaySync's history. Throws Faults. */
-  changes(sync: SyncKey, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
+  changes(sync: SyncName, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
 }
 
 /** Deadline after which a page omits commit descriptions. */
@@ -27,7 +27,7 @@ const summaryTimeoutMs = 1_500
 /** The descriptions of those commits that can be read in time, by hash. Never rejects. */
 export async function readSummaries(
   commits: Commits | undefined,
-  sync: SyncKey,
+  sync: SyncName,
   hashes: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, CommitSummary>> {
   const found = new Map<string, CommitSummary>()

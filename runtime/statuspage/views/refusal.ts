@@ -5,7 +5,7 @@ import type { Context } from 'hono'
 import type { Reason } from '../../platform/fault.ts'
 import { problem } from '../../http/problem.ts'
 import { messagePage } from './page.ts'
-import type { Env, PagesOf } from './people.ts'
+import type { Env, PageRenderer } from './page-auth.ts'
 import type { Texts } from '../locales/texts.ts'
 
 /** Why a request is refused: not authenticated, permissions cannot be read, or too many pages are rendered or not read yet. */
@@ -18,7 +18,12 @@ const responses = {
 } as const satisfies Record<RefusedFor, { status: number; detail: string }>
 
 /** Responds with a page if a user follows a link, otherwise with problem+json. `reason`: from the table of faults. */
-export async function refuse(context: Context<Env>, why: RefusedFor, { contextOf, textsFor }: PagesOf, reason?: Reason): Promise<Response> {
+export async function refuse(
+  context: Context<Env>,
+  why: RefusedFor,
+  { contextOf, textsFor }: PageRenderer,
+  reason?: Reason,
+): Promise<Response> {
   const { status, detail } = responses[why]
   if (!isNavigation(context)) return problem(context, status, detail, reason)
   const texts = textsFor(context)

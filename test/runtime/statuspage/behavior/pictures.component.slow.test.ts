@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
 import { style } from '../../../../runtime/statuspage/client/assets.ts'
 import { createLogin } from '../../../../runtime/statuspage/login/routes.ts'
-import type { People } from '../../../../runtime/statuspage/views/people.ts'
+import type { PageAuth } from '../../../../runtime/statuspage/views/page-auth.ts'
 import { version } from '../../../../runtime/platform/version.ts'
 import { axeFindings, openBrowser, type Page, textsBeyondTheirPlace } from '../../../support/browser.ts'
 import { now } from '../../../support/fleet-facts.ts'
@@ -39,7 +39,7 @@ const pages = {
 const wholePages: ReadonlySet<string> = new Set(['sync-phone', 'sync-desk'])
 
 /** A logged-in user with all permissions. */
-function engineer(clock: Pick<Clock, 'now'>): People {
+function engineer(clock: Pick<Clock, 'now'>): PageAuth {
   const keys = [new Uint8Array(32)]
   const unused = async (): Promise<never> => await Promise.reject(new Error('nobody is asked who it is'))
   const login = createLogin({
@@ -52,7 +52,7 @@ function engineer(clock: Pick<Clock, 'now'>): People {
     login,
     identify: async () => ({ name: 'oidc:line-engineer', groups: ['oidc:packaging', 'oidc:engineers', 'system:authenticated'] }),
     sees: async (_person, namespaces) => new Set(namespaces),
-    doing: { may: async () => true, act: unused, formKeys: async () => keys },
+    actions: { may: async () => true, act: unused, formKeys: async () => keys },
   }
 }
 
@@ -70,7 +70,7 @@ async function openPlants(t: Pick<Test, 'teardown'>) {
   return await openStatusPage(t, plantFacts, {
     clock,
     commits: plantCommits,
-    people: engineer(clock),
+    auth: engineer(clock),
     report: async ({ pod }) => wholeOf(plantFacts, pod),
   })
 }

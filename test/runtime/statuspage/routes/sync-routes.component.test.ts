@@ -6,7 +6,7 @@ import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { rules } from '../../../../runtime/validation/rules/rules.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import type { Commits } from '../../../../runtime/statuspage/views/commits.ts'
-import type { People } from '../../../../runtime/statuspage/views/people.ts'
+import type { PageAuth } from '../../../../runtime/statuspage/views/page-auth.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { containsText, lacksText } from '../../../support/assertions.ts'
 import { commit as fleetCommit, condition, fleetFacts, now, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
@@ -31,10 +31,10 @@ void t.test('the page of a GatewaySync names the commit authors and links to the
   containsText(t, (await get(richSync, { 'accept-language': 'de' })).text, 'Der nächste Commit')
 })
 
-const allowed: People = {
+const allowed: PageAuth = {
   identify: async () => ({ name: 'ann', groups: [] }),
   sees: async (_person, namespaces) => new Set(namespaces),
-  doing: { may: async () => true, act: async () => undefined, formKeys: async () => [] },
+  actions: { may: async () => true, act: async () => undefined, formKeys: async () => [] },
 }
 
 void t.test('each step names its button or who may perform it, and none requires a terminal', async (t) => {
@@ -70,7 +70,7 @@ void t.test('each step names its button or who may perform it, and none requires
     'each tile says it in one sentence',
   )
   containsText(t, seen[2], 'confirm them for commit', 'and so does the page of a gateway')
-  const { get: asAnn } = await openStatusPage(t, facts, { hosts, people: allowed })
+  const { get: asAnn } = await openStatusPage(t, facts, { hosts, auth: allowed })
   const own = (await asAnn(at)).text
   containsText(t, own, 'Click “Resume”.')
   containsText(t, own, 'Click “Confirm the deletions in 1a2b3c4d”.')
@@ -169,9 +169,9 @@ void t.test('a commit of the history is shown file by file', async (t) => {
 void t.test('a rollback names the subject, author and age of commits in the list, confirmation and commit page', async (t) => {
   const before = 'b4e1b7f2'.repeat(5)
   const keys = [new Uint8Array(32)]
-  const people: People = { ...allowed, doing: { may: async () => true, act: async () => undefined, formKeys: async () => keys } }
+  const auth: PageAuth = { ...allowed, actions: { may: async () => true, act: async () => undefined, formKeys: async () => keys } }
   const clock = { ...systemClock, now: () => now }
-  const { get } = await openStatusPage(t, plantFacts, { hosts, people, commits: plantCommits, clock })
+  const { get } = await openStatusPage(t, plantFacts, { hosts, auth, commits: plantCommits, clock })
   const link = `href="${richSync}/actions/rollback?of=${before}"`
   const entry = (await get(richSync)).text.split('<li>').find((one) => one.includes(link)) ?? ''
   for (const word of ['Back to b4e1b7f2', 'Release 4.2', 'Line engineering', '2d ago']) containsText(t, entry, word)
