@@ -4,7 +4,7 @@
 import { changesRequest } from '../reconcile/decide/capture.ts'
 import type { Annotations } from '../reconcile/decide/request.ts'
 import { captureAnnotations, changesAnnotations, confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../api/names.ts'
-import { markOf } from '../reconcile/rollout/stage-admission.ts'
+import { podHash } from '../reconcile/rollout/stage-admission.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import type { FollowedSync } from './desired.ts'
 
@@ -35,7 +35,7 @@ export function decisiveText(
 function rolloutText({ rollout }: GatewaySyncStatus, pod: string | undefined): unknown {
   if (rollout === undefined) return undefined
   const { state, commit, configurations, previous, allowed = [] } = rollout
-  return [state, commit, configurations, previous, pod === undefined ? allowed : allowed.includes(markOf(pod))]
+  return [state, commit, configurations, previous, pod === undefined ? allowed : allowed.includes(podHash(pod))]
 }
 
 /** A request to list local changes in the report; `untilMs` is monotonic. */

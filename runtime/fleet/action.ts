@@ -40,10 +40,10 @@ export type Outcome = {
 }
 
 /** `sentence` describes the progress. */
-export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; outcome: Outcome }
+export type RequestProgress = { kind: 'waiting'; sentence: string } | { kind: 'ended'; outcome: Outcome }
 
 /** Determines whether the controller has answered a request. */
-export function requestVerdict({ status, ...sync }: RequestedSync, id: string): Verdict {
+export function requestProgress({ status, ...sync }: RequestedSync, id: string): RequestProgress {
   const answer = status.requests?.find((request) => request.id === id)
   if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'not yet visible on the git host') }
@@ -72,13 +72,13 @@ export function requestVerdict({ status, ...sync }: RequestedSync, id: string): 
 }
 
 /** Determines whether gateways follow a changed `spec.git.ref`. */
-export function refVerdict({ generation, status, ...sync }: RequestedSync, ref: string): Verdict {
+export function refProgress({ generation, status, ...sync }: RequestedSync, ref: string): RequestProgress {
   const { source, published, conditions = [] } = status
   if ((status.observedGeneration ?? 0) < generation)
     return { kind: 'waiting', sentence: 'the controller has not observed the new spec.git.ref yet' }
   const refusal = conditions.find(({ type, status, reason }) => type === 'SourceReady' && status === 'False' && isLasting(reason))
   const stays = published === undefined ? 'nothing is published' : `commit ${shortCommit(published.commit)} stays published`
-  const refused = (reason: string, message: string): Verdict => ({
+  const refused = (reason: string, message: string): RequestProgress => ({
     kind: 'ended',
     outcome: {
       done: false,
@@ -102,12 +102,12 @@ export function refVerdict({ generation, status, ...sync }: RequestedSync, ref: 
 }
 
 /** Determines whether every gateway runs a commit. */
-export function rolloutVerdict({ generation, status, ...sync }: RequestedSync, commit: string): Verdict {
+export function rolloutProgress({ generation, status, ...sync }: RequestedSync, commit: string): RequestProgress {
   const { published, gateways, conditions = [] } = status
   const total = gateways?.total ?? 0
   const there = `${(gateways?.synced ?? 0) + (gateways?.drifted ?? 0)} of ${total} gateways run commit ${shortCommit(commit)}`
   const of = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type)
-  const ended = (outcome: Omit<Outcome, 'commit'>): Verdict => ({
+  const ended = (outcome: Omit<Outcome, 'commit'>): RequestProgress => ({
     kind: 'ended',
     outcome: { ...outcome, commit: published?.commit ?? commit },
   })
@@ -128,7 +128,7 @@ export function rolloutVerdict({ generation, status, ...sync }: RequestedSync, c
 }
 
 /** Determines whether the controller has paused or resumed the gateways. */
-export function pauseVerdict({ generation, status, ...sync }: RequestedSync, paused: boolean): Verdict {
+export function pauseProgress({ generation, status, ...sync }: RequestedSync, paused: boolean): RequestProgress {
   if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const isPaused = status.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') === true
   if (isPaused !== paused) return { kind: 'waiting', sentence: 'the controller is processing the request' }

@@ -8,7 +8,7 @@ import { captureAnnotations } from '../api/names.ts'
 import type { CaptureEntry } from '../api/schema/capture-spec.ts'
 import { shortCommit, shortHashes } from '../api/values.ts'
 import type { CaptureRequest } from '../reconcile/decide/capture.ts'
-import { type RequestedSync, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
+import { type RequestedSync, explained, type Outcome, statusCommand, type RequestProgress } from './action.ts'
 
 const capturing = v.object({ capture: v.object({ enabled: v.optional(v.boolean(), true) }) })
 
@@ -25,7 +25,10 @@ export function captureAnnotationsFor(
 }
 
 /** Determines from the status whether every requested gateway has answered. */
-export function captureVerdict({ status, ...sync }: RequestedSync, { id, gateway }: Pick<CaptureRequest, 'id' | 'gateway'>): Verdict {
+export function captureProgress(
+  { status, ...sync }: RequestedSync,
+  { id, gateway }: Pick<CaptureRequest, 'id' | 'gateway'>,
+): RequestProgress {
   const { capture, gateways } = status
   if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)

@@ -6,7 +6,7 @@ import { rolloutAnnotations } from '../api/names.ts'
 import { actionText, parseAction, type RolloutVerb } from '../reconcile/rollout/action.ts'
 import type { RolloutStatus } from '../api/schema/rollout-status.ts'
 import { shortCommit, shortHashes } from '../api/values.ts'
-import { type RequestedSync, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
+import { type RequestedSync, explained, type Outcome, statusCommand, type RequestProgress } from './action.ts'
 
 /** `digest` identifies the action; the controller records it once it has acted. */
 export type RolloutActionRequest = { verb: RolloutVerb; id: string; digest: string; annotations: Record<string, string> }
@@ -46,12 +46,12 @@ function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, 
 }
 
 /** Determines whether the controller has acted, and the resulting state of the rollout. */
-export function actionVerdict({ status, ...sync }: RequestedSync, { verb, digest }: RolloutActionRequest): Verdict {
+export function actionProgress({ status, ...sync }: RequestedSync, { verb, digest }: RolloutActionRequest): RequestProgress {
   const { rollout, published } = status
   if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   const commit = published === undefined ? {} : { commit: published.commit }
   const next = [statusCommand(sync)]
-  const ended = (outcome: Omit<Outcome, 'next'>): Verdict => ({ kind: 'ended', outcome: { ...outcome, ...commit, next } })
+  const ended = (outcome: Omit<Outcome, 'next'>): RequestProgress => ({ kind: 'ended', outcome: { ...outcome, ...commit, next } })
   const why = rollout.message === undefined ? '' : `: ${shortHashes(rollout.message)}`
   if (verb === 'abort') {
     if (rollout.state === 'RolledBack')

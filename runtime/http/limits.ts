@@ -31,14 +31,14 @@ export const suspectShare = 0.2
 const reserve = { share: 0.25, callsPerPeer: 10 } as const
 
 /** `over`: a limit is exceeded; the caller may retry after this many whole seconds. */
-export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
+export type LimitResult = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
 
 /** The counters of one port, in memory. */
 export type Limits = {
   /** Counts a call. Clients with too many failures share a small part of the limit, so that they take nothing from others. */
-  call(peer: string): Promise<Verdict>
+  call(peer: string): Promise<LimitResult>
   /** Counts a failed, unauthenticated call. */
-  failure(peer: string): Promise<Verdict>
+  failure(peer: string): Promise<LimitResult>
 }
 
 /** Memory is bounded by `perSecond`, because each call adds at most one entry for some seconds. */
@@ -58,16 +58,16 @@ export function createLimits({ perSecond, callsPerPeer = perSecond, exemptCallsP
       if (own.kind === 'over') return own
       const made = (await ofPeers.get(peer))?.consumedPoints ?? 0
       if (!isSuspect && made <= exemptCallsPerPeer) return within
-      const verdict = await consume(isSuspect ? suspects : calls, 'all')
-      return verdict.kind === 'over' && !isSuspect && made <= reserve.callsPerPeer ? await consume(reserved, 'all') : verdict
+      const result = await consume(isSuspect ? suspects : calls, 'all')
+      return result.kind === 'over' && !isSuspect && made <= reserve.callsPerPeer ? await consume(reserved, 'all') : result
     },
     failure: (peer) => consume(failures, peer),
   }
 }
 
-const within: Verdict = { kind: 'within' }
+const within: LimitResult = { kind: 'within' }
 
-async function consume(limiter: RateLimiterMemory, key: string): Promise<Verdict> {
+async function consume(limiter: RateLimiterMemory, key: string): Promise<LimitResult> {
   try {
     await limiter.consume(key)
     return within
@@ -93,9 +93,9 @@ export function guard<Of extends Env>(
     const name = await authenticated?.nameOf(context)
     const limits = name === undefined ? ofAnyone : ofAuthenticated
     const peer = name ?? peerFrom(context, peers)
-    const verdict = await limits.call(peer)
-    if (verdict.kind === 'over') {
-      context.header('retry-after', String(verdict.retryAfterSeconds))
+    const result = await limits.call(peer)
+    if (result.kind === 'over') {
+      context.header('retry-after', String(result.retryAfterSeconds))
       // The unread body would be parsed as the next call of the connection.
       context.header('connection', 'close')
       return problem(context, 429, 'too many calls; try again later')

@@ -43,14 +43,14 @@ export async function authenticate(
   const { bodies, notify, observe, clock, log } = receiver
   const keys = await readKeys(receiver, namespace, sources)
   const body = { bytes: Math.min(expectedBytes(context.req.raw, bodyLimits.maxBytes), maxHeldOfBody), peer }
-  const keyMissing = (): void => {
+  const keyUnreadable = (): void => {
     for (const [source, { fault }] of keys) {
       const concerned = fault === undefined ? [] : [...(sources.get(source) ?? [])].slice(0, maxNotified)
       for (const name of concerned) notify?.(namespace, name, 'AuthNotReady')
     }
   }
   const read = (signal?: AbortSignal): Promise<Call | Answered> =>
-    readCall({ observe, clock, log, keyMissing }, context, [...keys.values()], signal)
+    readCall({ observe, clock, log, keyUnreadable }, context, [...keys.values()], signal)
   const call = await bodies.hold(body, read)
   if (call === undefined) {
     return { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), isAuthenticated: true }

@@ -3,7 +3,7 @@
  */
 import type { Context } from 'hono'
 import { asFault, type Reason } from '../platform/fault.ts'
-import type { Verdict } from '../http/limits.ts'
+import type { LimitResult } from '../http/limits.ts'
 import { problem as problemOf } from '../http/problem.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Event } from './payload/parts.ts'
@@ -34,7 +34,7 @@ export function cutOff(context: Context): Response {
 }
 
 /** 429 with a Retry-After. */
-export function tooMany({ observe }: Observer, context: Context, { retryAfterSeconds }: Extract<Verdict, { kind: 'over' }>): Response {
+export function tooMany({ observe }: Observer, context: Context, { retryAfterSeconds }: Extract<LimitResult, { kind: 'over' }>): Response {
   observe('limited')
   context.header('retry-after', String(retryAfterSeconds))
   // The body was not read.

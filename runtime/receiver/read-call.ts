@@ -26,7 +26,7 @@ export type RefPayload = Extract<Payload, { kind: 'ref' }>
 export type ReadCallDeps = Observer & {
   clock: Clock
   /** Called when a call was rejected while a configured key cannot be read. */
-  keyMissing(): void
+  keyUnreadable(): void
 }
 
 /**
@@ -101,7 +101,7 @@ function answered(answer: Response, isAuthenticated: boolean): Answered {
  * which GatewaySyncs exist.
  */
 function refused(deps: ReadCallDeps, context: Context, keys: readonly Keys[]): Answered {
-  if (keys.some(({ fault }) => fault !== undefined)) deps.keyMissing()
+  if (keys.some(({ fault }) => fault !== undefined)) deps.keyUnreadable()
   const installationFault = keys.find((one) => one.installationFault !== undefined)?.installationFault
   if (installationFault === undefined) return answered(notAuthenticated(context), false)
   return answered(failed(deps, context, installationFault, context.req.param()), false)

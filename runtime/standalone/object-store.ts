@@ -15,7 +15,7 @@ import { openState, type RunnerState, writeState } from './state.ts'
 import { canonicalJson } from '../platform/text/json.ts'
 
 /** The object in the form that a reconcile expects. */
-export type KeptObject = {
+export type StoredObject = {
   namespace: string
   name: string
   uid: string
@@ -27,16 +27,16 @@ export type KeptObject = {
 }
 
 /** A target of the run, used in place of a gateway pod. */
-export type KeptPod = GatewayPod & { serviceAccount: string }
+export type StoredPod = GatewayPod & { serviceAccount: string }
 
 /** Receives each change: the part of the controller's store that a run needs. */
-export type KeeperStore = {
-  upsertSync(record: KeptObject): void
-  upsertPod(pod: KeptPod): void
+export type ObjectListener = {
+  upsertSync(record: StoredObject): void
+  upsertPod(pod: StoredPod): void
   upsertReport(report: { namespace: string; pod: string; gatewaySync: string } & ReturnType<typeof parseReport>): void
 }
 
-type Deps = { store: KeeperStore; clock: Clock; log: Log }
+type Deps = { store: ObjectListener; clock: Clock; log: Log }
 type Settings = { sync: StandaloneSync; targets: readonly Target[]; stateDir: string }
 
 /** Takes the API server's place in a standalone run. */
@@ -61,7 +61,7 @@ export class ObjectStore {
     }
   }
 
-  record(): KeptObject {
+  record(): StoredObject {
     const { uid, generation, annotations, status } = this.#state
     return {
       namespace: this.#sync.namespace,
@@ -89,7 +89,7 @@ export class ObjectStore {
     this.#deps.store.upsertSync(this.record())
   }
 
-  setStatus(status: GatewaySyncStatus): KeptObject {
+  setStatus(status: GatewaySyncStatus): StoredObject {
     this.#keep({ ...this.#state, status })
     return this.record()
   }
@@ -119,7 +119,7 @@ export class ObjectStore {
   }
 }
 
-function podOf(sync: StandaloneSync, { name, profile, labels }: Target): KeptPod {
+function podOf(sync: StandaloneSync, { name, profile, labels }: Target): StoredPod {
   return {
     namespace: sync.namespace,
     name,

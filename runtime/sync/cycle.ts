@@ -137,7 +137,7 @@ async function sync(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): P
     if (isWriting(prepared.plan)) {
       const { staged, problems } = await stageContents({ ...deps, ...(ahead === undefined ? {} : { ahead }) }, run, writing)
       await apply(deps, { ...run, problems }, staged, writing)
-    } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
+    } else recordManifest(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
   } finally {
     if ((await ahead?.discard()) === true) deps.memory.aheadInVain = target.commit
   }
@@ -216,7 +216,7 @@ async function apply(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abort
 }
 
 /** Records changes without a file to write in the manifest: a commit without relevant changes, adopted files, new stats. */
-function remember({ target, manifest, prepared }: Run, state: State): void {
+function recordManifest({ target, manifest, prepared }: Run, state: State): void {
   const changes = manifestChanges(manifest, undefined, prepared)
   const sameState = JSON.stringify(manifest.state) === JSON.stringify(state)
   if (isEmptyPlan(prepared.plan) && changes.length === 0 && sameState) return

@@ -78,7 +78,7 @@ async function checkRenderedFiles(
   const rendered = prepared.renderer === undefined || validation.policy === 'Off' ? [] : changedByRendering(manifest, prepared, run)
   if (rendered.length === 0) return { findings: [], folders: new Set() }
   const { checkRendered } = await import('./check/check-rendered.ts')
-  const view = viewStaged(run.places, plan, run.layout)
+  const view = viewStaged(run.location, plan, run.layout)
   const chain = diff.chain.length > 0 ? diff.chain : listFolders(view, collectionsFolder).filter(isDelivered)
   const content = { rendered, view, chain, mode: activeMode(target, manifest.state)?.name, rules: validation.rules }
   const { findings, errors, folders } = await checkRendered(content, signal)

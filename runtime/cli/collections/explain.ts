@@ -50,7 +50,7 @@ export function register(program: Command): void {
       const input = await openInput(where, options.ref, signal)
       try {
         const root = oneRoot(input, options.root)
-        const { facts } = await readTree(input.listing, { root, files: input.files }, signal)
+        const facts = await readTree(input.listing, { root, files: input.files }, signal)
         const effective = explain(facts.family, mode, resource)
         print(standardOutput(), [options.format === 'json' ? asJson(mode, facts.family, effective) : asText(effective)])
         const missing = mode !== '' && isUserMode(mode) && !facts.family.byName.has(foldName(mode))

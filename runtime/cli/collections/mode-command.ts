@@ -26,7 +26,7 @@ export async function diffModes(
   [a, b]: readonly [string, string],
   signal: AbortSignal,
 ): Promise<ResourceChange[]> {
-  const { facts } = await readTree(listing, { root, files }, signal)
+  const facts = await readTree(listing, { root, files }, signal)
   for (const mode of [a, b]) {
     if (!isUserMode(mode) || facts.family.byName.has(foldName(mode))) continue
     throw new Fault('InvalidConfiguration', `there is no mode "${mode}" in ${root || '.'}; ${modesOf(facts.family)}`)
@@ -102,7 +102,7 @@ export async function newMode(name: string, options: NewModeOptions, signal: Abo
   const input = await openInput(options.path, undefined, signal)
   const root = oneRoot(input, options.root)
   const { top } = locate(path.resolve(options.path))
-  const { facts } = await readTree(input.listing, { root, files: input.files }, signal)
+  const facts = await readTree(input.listing, { root, files: input.files }, signal)
   const folder = path.join(top, root, name)
   const taken = namesIn(path.join(top, root)).find((other) => foldName(other) === foldName(name))
   if (taken !== undefined) throw new Fault('InvalidConfiguration', `${path.join(root, taken)} already exists`)

@@ -31,7 +31,7 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
   const result: Signing = { signed: [], unsigned: [], right: 0 }
   let resources = 0
   for (const each of root === undefined ? await rootsAround(top, below, signal) : [parseRoot(root)]) {
-    const { facts } = await readTree(directoryListing(top, each), { root: each }, signal)
+    const facts = await readTree(directoryListing(top, each), { root: each }, signal)
     const placed = facts.tree.collections.flatMap((collection) =>
       collection.resources
         .filter(({ manifest }) => isWithin(path.posix.dirname(manifest.path), below))

@@ -9,15 +9,15 @@ import {
   lateOutcome,
   type Outcome,
   outcomeText,
-  pauseVerdict,
-  refVerdict,
-  requestVerdict,
-  rolloutVerdict,
-  type Verdict,
+  pauseProgress,
+  refProgress,
+  requestProgress,
+  rolloutProgress,
+  type RequestProgress,
 } from '../../fleet/action.ts'
 import { followRefPatch, pausePatch, refRequestPatch, specRefOf, rollbackTarget } from '../../fleet/request-patch.ts'
-import { captureAnnotationsFor, captureVerdict } from '../../fleet/capture-action.ts'
-import { actionVerdict, rolloutActionRequest, type RolloutActionRequest } from '../../fleet/rollout-action.ts'
+import { captureAnnotationsFor, captureProgress } from '../../fleet/capture-action.ts'
+import { actionProgress, rolloutActionRequest, type RolloutActionRequest } from '../../fleet/rollout-action.ts'
 import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import type { Json } from '../../kube/types.ts'
@@ -34,7 +34,7 @@ export async function requestCommand(name: string, options: RequestOptions, outp
     const id = systemClock.uuid()
     const who = { by: await requestingUser(cluster), at: timestamp(systemClock.now()) }
     const written = await patchSync(cluster, name, (record) => refRequestPatch(record, { ref: options.ref, id }, who))
-    return await follow(cluster, written, { ...options, output }, (sync) => requestVerdict(sync, id))
+    return await follow(cluster, written, { ...options, output }, (sync) => requestProgress(sync, id))
   })
 }
 
@@ -53,8 +53,8 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
       written,
       paused ? { timeout: options.timeout, format: options.format, output } : { ...options, output },
       (sync) => {
-        const verdict = pauseVerdict(sync, paused)
-        return verdict.kind === 'waiting' || resumed === undefined ? verdict : actionVerdict(sync, resumed)
+        const progress = pauseProgress(sync, paused)
+        return progress.kind === 'waiting' || resumed === undefined ? progress : actionProgress(sync, resumed)
       },
     )
   })
@@ -67,7 +67,7 @@ export async function captureCommand(name: string, options: CaptureRequestOption
     const by = await requestingUser(cluster)
     const request = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }
     const written = await patchSync(cluster, name, (record) => ({ metadata: { annotations: captureAnnotationsFor(record, request, by) } }))
-    return await follow(cluster, written, { timeout, format, output }, (seen) => captureVerdict(seen, request))
+    return await follow(cluster, written, { timeout, format, output }, (seen) => captureProgress(seen, request))
   })
 }
 
@@ -94,7 +94,7 @@ async function actOnRollout(
       request = rolloutActionRequest(record, action, who)
       return { metadata: { annotations: request.annotations } }
     })
-    return await follow(cluster, written, options, (seen) => actionVerdict(seen, request))
+    return await follow(cluster, written, options, (seen) => actionProgress(seen, request))
   })
 }
 
@@ -105,7 +105,7 @@ export async function rollbackCommand(name: string, options: RollbackOptions, ou
     const target = rollbackTarget({ ...before, context: cluster.context, specRef: specRefOf(before.spec) }, options.to)
     const { ref, change } = followRefPatch(before, target.ref)
     const written = await patchSync(cluster, name, () => change)
-    return await follow(cluster, written, { ...options, output }, (sync) => refVerdict(sync, ref), target.notes)
+    return await follow(cluster, written, { ...options, output }, (sync) => refProgress(sync, ref), target.notes)
   })
 }
 
@@ -116,7 +116,7 @@ async function follow(
   cluster: ClusterCommand,
   record: GatewaySyncRecord,
   { wait, timeout, format, output }: Waiting,
-  verdictOf: (sync: RequestedSync) => Verdict,
+  progressOf: (sync: RequestedSync) => RequestProgress,
   notes: readonly string[] = [],
 ): Promise<number> {
   const written = { ...record, context: cluster.context }
@@ -129,11 +129,11 @@ async function follow(
     else print(output, outcomeText(written, all, output.style))
     return outcome.done ? exitYes : exitNo
   }
-  const { outcome, sync } = await untilEnded(cluster, written, verdictOf, { endMs, timeout, report })
+  const { outcome, sync } = await untilEnded(cluster, written, progressOf, { endMs, timeout, report })
   const { commit } = outcome
   if (wait !== true || !outcome.done || commit === undefined) return printOutcome(outcome)
   report(outcome.message)
-  const rollout = await untilEnded(cluster, sync, (sync) => rolloutVerdict(sync, commit), { endMs, timeout, report })
+  const rollout = await untilEnded(cluster, sync, (sync) => rolloutProgress(sync, commit), { endMs, timeout, report })
   return printOutcome(rollout.outcome)
 }
 
@@ -143,15 +143,15 @@ type Until = { endMs: number; timeout: number; report: (sentence: string) => voi
 async function untilEnded(
   cluster: ClusterCommand,
   seen: RequestedSync,
-  verdictOf: (sync: RequestedSync) => Verdict,
+  progressOf: (sync: RequestedSync) => RequestProgress,
   { endMs, timeout, report }: Until,
 ): Promise<{ outcome: Outcome; sync: RequestedSync }> {
   let sync = seen
   for (;;) {
-    const verdict = verdictOf(sync)
-    if (verdict.kind === 'ended') return { outcome: verdict.outcome, sync }
-    report(verdict.sentence)
-    if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(sync, verdict.sentence, timeout), sync }
+    const progress = progressOf(sync)
+    if (progress.kind === 'ended') return { outcome: progress.outcome, sync }
+    report(progress.sentence)
+    if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(sync, progress.sentence, timeout), sync }
     await systemClock.wait(pollEveryMs, cluster.signal)
     try {
       sync = { ...projectGatewaySync(await readSync(cluster, sync.name)), context: cluster.context }

@@ -33,7 +33,7 @@ export async function openRunPage(
   let shown = first
   let emit = (): void => undefined
   const app = statusPageApp({
-    facts: () => factsOfRun({ ...shown.keeper.record(), reports: shown.keeper.reports() }),
+    facts: () => factsOfRun({ ...shown.objects.record(), reports: shown.objects.reports() }),
     subscribe(changed) {
       emit = changed
       return () => undefined
@@ -43,7 +43,7 @@ export async function openRunPage(
       summary: (...what) => shown.commits.summary(...what),
       changes: (...what) => shown.commits.changes(...what),
     },
-    report: async ({ pod }) => shown.keeper.reports()[pod],
+    report: async ({ pod }) => shown.objects.reports()[pod],
     hosts: isOwn ? ['localhost', '127.0.0.1', '[::1]', host] : undefined,
     clock,
     signal,

@@ -121,7 +121,7 @@ type ReceiverSettings = {
 
 /** The webhook receiver of a standalone run: the cluster's own, with one GatewaySync behind it. */
 export function receiverOf(
-  { keeper }: Standalone,
+  { objects }: Standalone,
   { sync, hmac, token }: ReceiverSettings,
   { clock, log }: { clock: Clock; log: Log },
 ): Hono {
@@ -131,15 +131,15 @@ export function receiverOf(
   return receiverApp({
     lookup(namespace, name) {
       if (!isOurs(namespace, name)) return undefined
-      const { annotations, status } = keeper.record()
+      const { annotations, status } = objects.record()
       return targetOf(sync.spec, annotations, status)
     },
     syncs: (namespace) => (namespace === sync.namespace ? index : new SyncIndex()),
     freeSlots() {
-      const { annotations, status } = keeper.record()
+      const { annotations, status } = objects.record()
       return freeRequestSlots(annotations, status)
     },
-    isRefused: (_namespace, _name, id) => isRefused(keeper.record().status, id),
+    isRefused: (_namespace, _name, id) => isRefused(objects.record().status, id),
     async keys() {
       const keys = await gatherKeys(
         async () => (hmac === undefined ? undefined : keysIn(await hmac(), 'the Secret or file of the HMAC key')),
@@ -149,8 +149,8 @@ export function receiverOf(
       return { ...keys, installationFault: keys.fault }
     },
     async request(_namespace, _name, annotations, superseded) {
-      const { annotations: present, status } = keeper.record()
-      keeper.annotate({ ...annotations, [requestAnnotations.superseded]: supersededBy(annotations, present, status, superseded) })
+      const { annotations: present, status } = objects.record()
+      objects.annotate({ ...annotations, [requestAnnotations.superseded]: supersededBy(annotations, present, status, superseded) })
     },
     notify: (namespace, name, notice) => log.warn({ namespace, name, reason: notice }, 'a push needs attention'),
     observe() {},

@@ -46,7 +46,7 @@ type SourceSettings = { sync: StandaloneSync; stateDir: string; secretsDir: stri
 
 /** `changed`: called when a Secret of the repository has changed. */
 export function openSources(
-  { clock, log, keeper, changed }: { clock: Clock; log: Log; keeper: ObjectStore; changed(): void },
+  { clock, log, objects, changed }: { clock: Clock; log: Log; objects: ObjectStore; changed(): void },
   { sync, stateDir, secretsDir }: SourceSettings,
   signal: AbortSignal,
 ): Sources {
@@ -57,8 +57,8 @@ export function openSources(
     clock,
     log,
     network,
-    needed: () => new Set(keptCommits(keeper.record().status)),
-    digestOf: (commit) => artifactDigestOf(keeper.record().status, commit),
+    needed: () => new Set(keptCommits(objects.record().status)),
+    digestOf: (commit) => artifactDigestOf(objects.record().status, commit),
   })
   const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
   const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })

@@ -62,7 +62,7 @@ export type StandaloneWatcher = {
 /** `run` settles after the signal, when all work has ended, and rejects with the error of a part that failed. */
 export type Standalone = {
   /** The current request annotations and status, for the receiver. */
-  keeper: ObjectStore
+  objects: ObjectStore
   /** What is known of a commit besides its hash. */
   about(commit: string): CommitFacts
   /** Descriptions and changes of commits, for the status page. */
@@ -81,38 +81,38 @@ export function createStandalone(
   const stopping = new AbortController()
   const queue = openQueue({ clock, log, watcher }, (changed, signal) => reconcile(reconcileDeps, changed, signal))
   const store = new Store((changed) => queue.add(changed))
-  const keeper = new ObjectStore({ store, clock, log }, settings)
+  const objects = new ObjectStore({ store, clock, log }, settings)
   const resolutions = new Resolutions({
     clock,
     hosts: new FairLimiter({ total: 1, clock }),
     ready: (changed) => queue.add(changed),
     signal: stopping.signal,
   })
-  const sources = openSources({ clock, log, keeper, changed: () => queue.add(key) }, settings, stopping.signal)
+  const sources = openSources({ clock, log, objects, changed: () => queue.add(key) }, settings, stopping.signal)
   const queries = new GatewayQueries({ clock, log, network: sources.network, allowedHosts: [], changed: (changed) => queue.add(changed) })
   const commits = createCommitCache()
   const contents = createCommitContents({ mirrors: sources.mirrors, clock })
-  const followers = new Targets({ clock, log, source: sources.mirrors.source(sync), keeper, watcher }, settings)
+  const followers = new Targets({ clock, log, source: sources.mirrors.source(sync), objects, watcher }, settings)
   const failed = (_sync: unknown, { reason, message }: Fault): void => log.info({ reason, message }, 'event')
   const statuses = createCommitStatuses({ clock, log, open: sources.hostApi, delivered() {}, failed }, stopping.signal)
   const reconcileDeps: ReconcileDeps = {
     ...decisionsOf({ clock, log, store, resolutions, sources, commits, named: (...what) => watcher.named?.(...what) }, settings),
     queries,
     async writeStatus(_record, status) {
-      const written = keeper.setStatus(status)
+      const written = objects.setStatus(status)
       followers.observe()
       return written
     },
     observed(_key, status) {
       const last = resolutions.last(key)
       if (last !== undefined) followers.release()
-      statuses.observed({ namespace: sync.namespace, name: sync.name, git: sync.spec.git, status: keeper.record().status })
+      statuses.observed({ namespace: sync.namespace, name: sync.name, git: sync.spec.git, status: objects.record().status })
       if (status !== undefined) watcher.status(status, last?.fault, last !== undefined)
     },
   }
 
   return {
-    keeper,
+    objects,
     commits: { summary: (_key, ...what) => contents.summary(sync, ...what), changes: (_key, ...what) => contents.changes(sync, ...what) },
     about: (commit) => commits.about(commit, clock.monotonicMs()),
     async run(outer) {
@@ -158,18 +158,18 @@ async function settledAll(parts: readonly Promise<void>[], stopping: AbortContro
   for (const end of ended) if (end.status === 'rejected') throw end.reason
 }
 
-type Deps = { clock: Clock; log: Log; source: Source; keeper: ObjectStore; watcher: StandaloneWatcher }
+type Deps = { clock: Clock; log: Log; source: Source; objects: ObjectStore; watcher: StandaloneWatcher }
 
 const maxConfBytes = 1024 * 1024
 
 /** The agents of a run, one for each target; they start and stop together. With `sourceFirst` they wait until the git host has answered. */
 class Targets {
-  readonly #keeper: ObjectStore
+  readonly #objects: ObjectStore
   readonly #followers: readonly Follower[]
   #isHeld: boolean
 
   constructor(deps: Deps, settings: StandaloneSettings) {
-    this.#keeper = deps.keeper
+    this.#objects = deps.objects
     this.#followers = settings.targets.map((target) => followTarget(deps, settings, target))
     this.#isHeld = settings.sourceFirst
   }
@@ -177,7 +177,7 @@ class Targets {
   /** Passes the current GatewaySync to all of them. */
   observe(): void {
     if (this.#isHeld) return
-    const { uid, annotations, spec, status } = this.#keeper.record()
+    const { uid, annotations, spec, status } = this.#objects.record()
     for (const follower of this.#followers) follower.observe({ uid, annotations, spec, status })
   }
 
@@ -195,7 +195,7 @@ class Targets {
 }
 
 function followTarget(
-  { clock, log, source, keeper, watcher }: Deps,
+  { clock, log, source, objects, watcher }: Deps,
   { sync, version, sourceFirst, apiKey }: StandaloneSettings,
   target: Target,
 ): Follower {
@@ -232,7 +232,7 @@ function followTarget(
         return result
       },
       report(status) {
-        keeper.setReport(name, status)
+        objects.setReport(name, status)
         watcher.report(name, status, last)
       },
     },

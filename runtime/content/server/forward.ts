@@ -31,7 +31,7 @@ const connectMs = 1_000
 const idleMs = 15_000
 const maxProblemBytes = 64 * 1024
 const passedOn: readonly number[] = [409, 410, 422, 429]
-const passedOnOf: Partial<Record<DeliveryRoute, readonly number[]>> = {
+const passedOnByRoute: Partial<Record<DeliveryRoute, readonly number[]>> = {
   // If the leader lacks a program for this answer, the caller reads the listing at once, which needs none.
   files: [...passedOn, 501],
   // Offers are only handled by the leader, so its answer is final.
@@ -70,7 +70,7 @@ export function createForwarding({ serverName, caBundle, log }: LeaderOptions): 
     if (response?.statusCode === 200) return passOn(response, signal)
     const fault =
       response === undefined ? undefined : decodeProblem(response.statusCode ?? 0, (await readText(response, maxProblemBytes)) ?? '')
-    const thrown = passedOnOf[question.route] ?? passedOn
+    const thrown = passedOnByRoute[question.route] ?? passedOn
     if (fault !== undefined && thrown.includes(response?.statusCode ?? 0)) throw fault
     const { reason, message } = fault ?? { reason: 'DeliveryUnreachable' as const, message: causeOf(error) }
     log.warn({ namespace: question.namespace, name: question.name, reason, message }, 'the leader did not serve the request')

@@ -58,7 +58,7 @@ export const receiverEvents = {
   },
 } as const
 
-const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
+const reasonByNotice: Record<ReceiverNotice, keyof typeof receiverEvents> = {
   RefNotAllowed: 'RefNotAllowed',
   Unauthenticated: 'ReceiverOpen',
   AuthNotReady: 'AuthNotReady',
@@ -100,7 +100,7 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
     },
     notify(namespace, name, notice) {
       const record = store.sync(namespace, name)
-      if (record !== undefined) events.record(eventOf(record, reasonOf[notice]))
+      if (record !== undefined) events.record(eventOf(record, reasonByNotice[notice]))
     },
     observe: metrics.received,
     began: parts.tracing.began,

@@ -62,7 +62,7 @@ class Host {
   readonly #options: Options
   readonly #patience: Patience
   /** By the usual share and the namespace: another namespace that uses this mirror may fetch a ref that needs more memory. */
-  readonly #shares = new LRUCache<string, Share>({ max: 2 * maxNamespaces })
+  readonly #histories = new LRUCache<string, MemorySizeHistory>({ max: 2 * maxNamespaces })
 
   constructor(options: Options) {
     this.#options = options
@@ -72,16 +72,16 @@ class Host {
   async call(call: HostCall, signal: AbortSignal): Promise<Buffer> {
     const usual = isQuestion(call) ? 'question' : 'small'
     const user = `${usual} ${call.namespace}`
-    const share = this.#shares.get(user) ?? new Share()
-    const size = share.next() ? 'large' : usual
+    const history = this.#histories.get(user) ?? new MemorySizeHistory()
+    const size = history.next() ? 'large' : usual
     try {
       const output = await this.#callWith(size, call, signal)
-      if (size !== 'large') share.sufficed()
+      if (size !== 'large') history.sufficed()
       return output
     } catch (error) {
       if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      share.failed()
-      this.#shares.set(user, share)
+      history.failed()
+      this.#histories.set(user, history)
       if (existsSync(call.at)) sweep(call.at)
       return await this.#callWith('large', call, signal)
     }
@@ -90,7 +90,7 @@ class Host {
   async #callWith(size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> {
     const { remote, network, memory } = this.#options
     const [command = '', ...rest] = call.args
-    const asked = `${command} ${rest.at(-1) ?? ''}`
+    const query = `${command} ${rest.at(-1) ?? ''}`
     // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
     const open = await connect(remote, network, signal)
     try {
@@ -105,12 +105,12 @@ class Host {
           throw error
         }
       })
-      this.#patience.answered(asked, tookSeconds)
+      this.#patience.answered(query, tookSeconds)
       if (output === undefined)
         throw new Fault('RepositoryTooLarge', `the git host lists more than 8 MiB of branches and tags; ${lessListed}`)
       return output
     } catch (error) {
-      if (error instanceof Fault && error.reason === 'GitTimeout') this.#patience.timedOut(asked)
+      if (error instanceof Fault && error.reason === 'GitTimeout') this.#patience.timedOut(query)
       const { credentials } = remote.access
       if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorized') credentials.refused()
       throw error
@@ -188,7 +188,7 @@ class Patience {
  * Decides which share of memory a call takes first. A first fetch of a large repository needs the large one, of which there is one, and the
  * pushes after it rarely do. When they do as well, the usual share is tried less and less often.
  */
-class Share {
+class MemorySizeHistory {
   #failures = 0
   #largeCalls = 0
 

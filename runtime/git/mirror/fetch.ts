@@ -66,7 +66,12 @@ const localTimeoutMs = 60_000
 /** The maximum size of a fetch that only checks whether a ref exists: enough for a tag of a commit that is held here. */
 const glimpseBytes = 64 * 1024
 /** Faults that prove that the host has the ref: it had begun to send it. */
-const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
+const reasonsAfterSendBegan: ReadonlySet<Reason> = new Set([
+  'RepositoryTooLarge',
+  'RepositoryRefused',
+  'GitOutOfMemory',
+  'GitObjectMissing',
+])
 
 /** Each call is ended after a minute. By default it has the memory to read refs, commits and tags. */
 export function createRunLocal(all: GitLimits, limits = smallLimits(all)): RunLocal {
@@ -111,7 +116,7 @@ export function createFetches(deps: Deps): Fetches {
       } catch (error) {
         sweep(at)
         if (!signal.aborted && error instanceof Fault && error.reason === 'RefNotFound') return false
-        if (!signal.aborted && error instanceof Fault && hasBegunToSend.has(error.reason)) return true
+        if (!signal.aborted && error instanceof Fault && reasonsAfterSendBegan.has(error.reason)) return true
         throw error
       }
     },

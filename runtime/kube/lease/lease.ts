@@ -64,13 +64,13 @@ export type Holder = { identity: string; term: string; address: string | undefin
 const credibleMs = { least: 500, most: 10_000 }
 
 /** The spec of a Lease; empty without a Lease. */
-export function specOf(lease: KubeObject | undefined): LeaseSpec {
+export function leaseSpec(lease: KubeObject | undefined): LeaseSpec {
   return lease?.spec ?? {}
 }
 
 /** Returns the holder of the Lease; undefined if it has none. */
 export function holderOf(lease: KubeObject | undefined): Holder | undefined {
-  const { holderIdentity, acquireTime = '' } = specOf(lease)
+  const { holderIdentity, acquireTime = '' } = leaseSpec(lease)
   if (holderIdentity === undefined || holderIdentity === '') return undefined
   const { [leaseAnnotations.address]: address, [leaseAnnotations.answersWithinMs]: promised } = lease?.metadata.annotations ?? {}
   const ms = Number(promised ?? Number.NaN)

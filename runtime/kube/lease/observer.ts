@@ -4,7 +4,7 @@
 import { type Clock, pause } from '../../platform/clock.ts'
 import { runListWatch } from '../list-watch.ts'
 import { type KubeObject, leaseType } from '../types.ts'
-import { type LeaseDeps, type LeaseOptions, holderOf, specOf } from './lease.ts'
+import { type LeaseDeps, type LeaseOptions, holderOf, leaseSpec } from './lease.ts'
 /** The latest view of the Lease, shared by the watch and the steps of an election. */
 export type LeaseObserver = {
   see(lease: KubeObject | undefined): void
@@ -43,7 +43,7 @@ export function createLeaseObserver(clock: Clock, { identity, onHolder }: Pick<L
       if (seen === undefined) return false
       const holder = holderOf(seen.lease)
       if (holder === undefined || holder.identity === identity) return true
-      const { leaseDurationSeconds = 15 } = specOf(seen.lease)
+      const { leaseDurationSeconds = 15 } = leaseSpec(seen.lease)
       return clock.monotonicMs() - seen.changedMs > leaseDurationSeconds * 1000
     },
     silentMs: () => (seen === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - seen.atMs),

@@ -11,7 +11,7 @@ import {
   type LeaseDeps,
   type LeaseOptions,
   timesOf,
-  specOf,
+  leaseSpec,
   takenBy,
   type Holder,
   holderOf,
@@ -63,7 +63,7 @@ async function take(
   const { namespace, name } = options
   const atMs = clock.monotonicMs()
   const time = clock.now().toString({ fractionalSecondDigits: 6 })
-  const { annotations, spec } = takenBy({ ...options, ...timesOf(options) }, specOf(lease), time)
+  const { annotations, spec } = takenBy({ ...options, ...timesOf(options) }, leaseSpec(lease), time)
   try {
     if (lease === undefined) {
       const written = Object.fromEntries(Object.entries(annotations).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))

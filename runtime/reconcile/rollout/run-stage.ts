@@ -10,7 +10,7 @@ import { changeStage, countOf, needsMove, stageStatusOf, stop } from './status.t
 import type { GatewayProgress, RolloutFacts, StagedFacts } from './facts.ts'
 import { countedFailures, type Failure, failuresOf, hasDeadline, lastProgress, overdueAt } from './failures.ts'
 import { amountOf } from './stages.ts'
-import { isAdmitted, markOf } from './stage-admission.ts'
+import { isAdmitted, podHash } from './stage-admission.ts'
 import { isOpen, nextOpening } from './windows.ts'
 
 type StageStep =
@@ -164,9 +164,9 @@ function isUnderWay({ progress }: GatewayProgress): boolean {
 
 /** A recreated pod keeps its admission; only entries of names that never return are limited. */
 function withAdmissions({ allowed = [] }: RolloutStatus, more: readonly GatewayProgress[], gateways: readonly GatewayProgress[]): string[] {
-  const marks = [...allowed, ...more.map(({ pod }) => markOf(pod))]
-  if (marks.length <= maxAllowed) return marks
-  const present = new Set(gateways.map(({ pod }) => markOf(pod)))
-  const kept = [...marks.filter((mark) => !present.has(mark)), ...marks.filter((mark) => present.has(mark))]
+  const hashes = [...allowed, ...more.map(({ pod }) => podHash(pod))]
+  if (hashes.length <= maxAllowed) return hashes
+  const present = new Set(gateways.map(({ pod }) => podHash(pod)))
+  const kept = [...hashes.filter((hash) => !present.has(hash)), ...hashes.filter((hash) => present.has(hash))]
   return kept.slice(-maxAllowed)
 }

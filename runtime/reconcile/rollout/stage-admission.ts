@@ -6,7 +6,7 @@ import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 
 /** Returns the entry of a pod in `allowed` of the rollout status: a short hash of its name. */
-export function markOf(pod: string): string {
+export function podHash(pod: string): string {
   return createHash('sha256').update(pod).digest('base64url').slice(0, 8)
 }
 
@@ -17,13 +17,13 @@ export function shortSyncHash(syncHash: string): string {
 
 /** Returns a predicate for admitted gateways, including updated ones. */
 export function isAdmitted({ allowed = [] }: RolloutStatus): (gateway: { pod: string }) => boolean {
-  const marks = new Set(allowed)
-  return ({ pod }) => marks.has(markOf(pod))
+  const hashes = new Set(allowed)
+  return ({ pod }) => hashes.has(podHash(pod))
 }
 
 /** Whether a gateway keeps its commit because it is not admitted yet. */
 export function isWaiting(rollout: RolloutStatus | undefined, pod: string): boolean {
-  return isUnderWay(rollout) && rollout.allowed?.includes(markOf(pod)) !== true
+  return isUnderWay(rollout) && rollout.allowed?.includes(podHash(pod)) !== true
 }
 
 /** `go`: the gateway may take what is published; `wait`: it keeps its commit. */
@@ -57,5 +57,5 @@ export function admissionOf(
   const known = Object.hasOwn(rollout.configurations, profile) ? rollout.configurations[profile] : undefined
   if (known !== shortSyncHash(syncHash)) return wait
   if (rollout.state === 'Done') return { kind: 'go' }
-  return rollout.allowed?.includes(markOf(pod)) === true ? { kind: 'go' } : wait
+  return rollout.allowed?.includes(podHash(pod)) === true ? { kind: 'go' } : wait
 }

@@ -30,7 +30,7 @@ import { createRunFolder, createStage, type Stage, type StageOptions } from './s
 /** Staged new content, and how it will be put in place. `classified`: folders of the validated resources. */
 export type StagedRun = {
   id: string
-  places: RunLocation
+  location: RunLocation
   layout: Layout
   staged: Staged
   findings: Finding[]
@@ -58,7 +58,7 @@ export async function stageAll(
   const { plan, diff, renderer } = prepared
   const ahead = await deps.ahead?.take(plan)
   const id = ahead?.id ?? deps.clock.uuid()
-  const places = ahead?.places ?? { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
+  const location = ahead?.location ?? { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
   const layout = layOut(plan, ahead?.trees)
   const findings: Finding[] = [...(ahead?.findings ?? [])]
   const before = ahead?.count ?? 0
@@ -68,11 +68,11 @@ export async function stageAll(
   }
   const folders = openFolders(target.dataDir)
   try {
-    if (ahead === undefined) createRunFolder(folders.at(places.run), ownership)
+    if (ahead === undefined) createRunFolder(folders.at(location.run), ownership)
     let stage: Stage | undefined
     try {
       stage = createStage({
-        run: places.run,
+        run: location.run,
         folders,
         ownership,
         puts: plan.puts,
@@ -95,10 +95,10 @@ export async function stageAll(
       }
       stage.finish()
       boundary('staged')
-      return { id, places, layout, staged: stage.staged, findings, classified: new Set() }
+      return { id, location, layout, staged: stage.staged, findings, classified: new Set() }
     } catch (error) {
       stage?.abandon()
-      await removeRun(places)
+      await removeRun(location)
       throw error
     }
   } finally {
@@ -124,7 +124,7 @@ async function receive(source: Source, request: BlobsRequest, stage: Stage, sign
 
 /** Removes the staged content. */
 export async function discard(run: StagedRun): Promise<void> {
-  await removeRun(run.places)
+  await removeRun(run.location)
 }
 
 /**
@@ -133,7 +133,7 @@ export async function discard(run: StagedRun): Promise<void> {
  */
 export async function applyRun({ target, manifest, prepared }: Run, staged: StagedRun, state: State, boundary: Boundary): Promise<void> {
   const { dataDir } = target
-  const { places } = staged
+  const { location } = staged
   const changes = manifestChanges(manifest, staged, prepared)
   const lines = [...inPieces(changeLines(changes))]
   const journal: Journal = {
@@ -147,7 +147,7 @@ export async function applyRun({ target, manifest, prepared }: Run, staged: Stag
   }
   const folders = openFolders(dataDir)
   try {
-    const effects = diskEffects(folders, places, journal, () => appendManifest(dataDir, manifest, changes, state, lines))
+    const effects = diskEffects(folders, location, journal, () => appendManifest(dataDir, manifest, changes, state, lines))
     const begin = (): void => {
       confirmLock(dataDir)
       dropClean(dataDir)
@@ -192,15 +192,15 @@ export function manifestChanges(
 /** `record`: writes the manifest. */
 export function diskEffects(
   folders: Folders,
-  places: RunLocation,
+  location: RunLocation,
   { emptied }: Pick<Journal, 'emptied'>,
   record: () => void,
 ): Omit<Effects, 'writeJournal'> {
   return {
-    ...entriesOf(places, folders),
+    ...entriesOf(location, folders),
     record: () => withDiskFault(record, '.cluster-sync/manifest'),
-    removeEmptied: () => removeEmptied(places.dataDir, emptied),
-    dropJournal: () => withDiskFault(() => dropJournal(places.dataDir), '.cluster-sync/journal'),
-    removeRun: () => removeRun(places),
+    removeEmptied: () => removeEmptied(location.dataDir, emptied),
+    dropJournal: () => withDiskFault(() => dropJournal(location.dataDir), '.cluster-sync/journal'),
+    removeRun: () => removeRun(location),
   }
 }

@@ -154,17 +154,17 @@ function findJournal(dataDir: string): Journal | Fault | undefined {
 }
 
 function resume(dataDir: string, journal: Journal, manifest: Manifest, log: Log, boundary: Boundary): void {
-  const places = { dataDir, run: `${engineFolder}/${journal.run}` }
+  const location = { dataDir, run: `${engineFolder}/${journal.run}` }
   const { state, changes, steps, base } = journal
   const recorded = { apply: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
   withFolders(dataDir, (folders) => {
-    const effects = diskEffects(folders, places, journal, () => {
+    const effects = diskEffects(folders, location, journal, () => {
       // The manifest is rewritten as a whole: the lines that a failed write left may be in memory only.
       manifest.bytes = 0
       appendManifest(dataDir, manifest, changes, state)
     })
     const leftovers: Leftovers = {
-      hasRun: () => effects.exists(places.run),
+      hasRun: () => effects.exists(location.run),
       misplaced: () => misplaced(dataDir, journal),
       isUndone: () => isUndone(dataDir, journal, manifest),
     }

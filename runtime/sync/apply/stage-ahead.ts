@@ -24,7 +24,7 @@ import { createRunFolder } from './stage.ts'
 /** Content staged before a plan that needs all of it. */
 export type StagedAhead = {
   id: string
-  places: RunLocation
+  location: RunLocation
   /** The names in the run's folder of the folders that are renamed as a whole. */
   trees: ReadonlyMap<string, string>
   /** Every folder created below the run's folder. */
@@ -108,7 +108,7 @@ export class StageAhead {
     for (const list of [done.files, done.topmost, done.stats]) list.length = 0
     if (stats !== undefined) return { ...kept, stats, count }
     // The apply stages the same contents again, and the disk may not have space for both.
-    await removeRun(kept.places)
+    await removeRun(kept.location)
     return undefined
   }
 
@@ -116,7 +116,7 @@ export class StageAhead {
   async discard(): Promise<boolean> {
     if (this.#isTaken || this.#run === undefined) return false
     this.#run.close()
-    await removeRun(this.#run.kept.places)
+    await removeRun(this.#run.kept.location)
     return true
   }
 
@@ -172,7 +172,7 @@ type StagingRun = {
 /** Creates the folder. Throws faults of the disk. */
 function createRun(deps: Deps, target: SyncTarget, ownership: Ownership): StagingRun {
   const id = deps.clock.uuid()
-  const places: RunLocation = { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
+  const location: RunLocation = { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
   const trees = new Map<string, string>()
   const made = new Set<string>([''])
   const findings: Finding[] = []
@@ -184,7 +184,7 @@ function createRun(deps: Deps, target: SyncTarget, ownership: Ownership): Stagin
     return `${trees.get(topmost) ?? ''}${done.files[index]?.path.slice(topmost.length) ?? ''}`
   }
   const receiver = createReceiver({
-    folders: createStageFolders({ run: places.run, folders: all, ownership, placeOf, made }),
+    folders: createStageFolders({ run: location.run, folders: all, ownership, placeOf, made }),
     ownership,
     staged: { stats: done.stats, rendered: new Map() },
     needsRender: () => false,
@@ -196,10 +196,10 @@ function createRun(deps: Deps, target: SyncTarget, ownership: Ownership): Stagin
     all?.close()
     all = undefined
   }
-  createRunFolder(all.at(places.run), ownership)
+  createRunFolder(all.at(location.run), ownership)
   deps.boundary('run created')
   return {
-    kept: { id, places, trees, made, findings },
+    kept: { id, location, trees, made, findings },
     done,
     begin(file, topmost) {
       if (!trees.has(topmost)) trees.set(topmost, `t${trees.size}`)

@@ -59,7 +59,7 @@ const stepsAtOnce = 500
 /** Checks one root of a listing. Throws what reading throws, and nothing else for any content. */
 export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {
   const { memory } = options
-  const { facts } = await readTree(listing, options, signal)
+  const facts = await readTree(listing, options, signal)
   const collector = createCollector(options, facts.family)
   const inTree = new KeptFindings()
   for (const [rule, check] of facts.kind === 'projects' ? projectChecks : treeChecks) {
@@ -123,7 +123,7 @@ export async function readTree(
     roots = { collections: [], projects: [] },
   }: Pick<CheckOptions, 'root' | 'kind' | 'modesInUse' | 'coreDelivered' | 'files' | 'roots'>,
   signal: AbortSignal,
-): Promise<{ facts: TreeFacts }> {
+): Promise<TreeFacts> {
   const isProjects = kind === 'projects'
   const otherRoots = roots[kind].filter((other) => other !== root)
   const tree = treeOf(
@@ -146,7 +146,7 @@ export async function readTree(
   const elsewhere =
     files === undefined ? undefined : isProjects ? namesInCollections(files, roots.collections) : namesInProjects(files, roots.projects)
   const context = { root, kind, keys, elsewhere, otherRoots, isElsewhere, hasModes: userModes(family).length > 0, isFragment, isLaidOver }
-  return { facts: { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered } }
+  return { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered }
 }
 
 function holds(files: FileTable | undefined, folder: string): boolean {

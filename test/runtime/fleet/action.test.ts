@@ -6,11 +6,11 @@ import {
   type RequestedSync,
   lateOutcome,
   outcomeText,
-  pauseVerdict,
-  refVerdict,
-  requestVerdict,
-  rolloutVerdict,
-  type Verdict,
+  pauseProgress,
+  refProgress,
+  requestProgress,
+  rolloutProgress,
+  type RequestProgress,
 } from '../../../runtime/fleet/action.ts'
 import { followRefPatch, specRefOf, rollbackTarget } from '../../../runtime/fleet/request-patch.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
@@ -20,17 +20,17 @@ import { commit, condition, counts, earlier, syncFacts } from '../../support/fle
 const asked = (status: GatewaySyncStatus, generation = 1): RequestedSync => ({ ...syncFacts('plant', status), generation })
 const at = '2026-03-01T11:59:00Z'
 
-type Row = { name: string; verdict: Verdict; is: object }
+type Row = { name: string; verdict: RequestProgress; is: object }
 const rows: Row[] = [
-  { name: 'a request without an answer is waited for', verdict: requestVerdict(asked({}), 'r1'), is: { kind: 'waiting' } },
+  { name: 'a request without an answer is waited for', verdict: requestProgress(asked({}), 'r1'), is: { kind: 'waiting' } },
   {
     name: 'a request that was taken up names the commit',
-    verdict: requestVerdict(asked({ requests: [{ id: 'r1', ref: 'v2', outcome: 'Handled', at }] }), 'r1'),
+    verdict: requestProgress(asked({ requests: [{ id: 'r1', ref: 'v2', outcome: 'Handled', at }] }), 'r1'),
     is: { outcome: { done: true, outcome: 'Handled', message: 'v2 is commit 1a2b3c4d, which is published', commit } },
   },
   {
     name: 'a refusal names what stays and explains the reason',
-    verdict: requestVerdict(
+    verdict: requestProgress(
       asked({ requests: [{ id: 'r1', ref: 'v9', outcome: 'Refused', reason: 'RefNotFound', message: 'no v9', at }] }),
       'r1',
     ),
@@ -45,43 +45,43 @@ const rows: Row[] = [
   },
   {
     name: 'another request overtook it',
-    verdict: requestVerdict(asked({ requests: [{ id: 'r1', ref: 'v2', outcome: 'Superseded', message: 'a later one', at }] }), 'r1'),
+    verdict: requestProgress(asked({ requests: [{ id: 'r1', ref: 'v2', outcome: 'Superseded', message: 'a later one', at }] }), 'r1'),
     is: { outcome: { done: false, outcome: 'Superseded' } },
   },
   {
     name: 'a spec that nobody has seen is waited for',
-    verdict: refVerdict(asked({}, 2), commit),
+    verdict: refProgress(asked({}, 2), commit),
     is: { kind: 'waiting', sentence: /has not observed/ },
   },
-  { name: 'a source that follows another ref is waited for', verdict: refVerdict(asked({}), earlier), is: { kind: 'waiting' } },
+  { name: 'a source that follows another ref is waited for', verdict: refProgress(asked({}), earlier), is: { kind: 'waiting' } },
   {
     name: 'a ref whose commit is published is done',
-    verdict: refVerdict(asked({ source: { ref: commit, commit }, published: { commit, ref: commit, at } }), commit),
+    verdict: refProgress(asked({ source: { ref: commit, commit }, published: { commit, ref: commit, at } }), commit),
     is: { outcome: { done: true, commit } },
   },
   {
     name: 'a commit that is not there is refused, and says what stays',
-    verdict: refVerdict(asked({ conditions: [condition('SourceReady', 'False', 'RefNotFound', 'no such commit')] }), earlier),
+    verdict: refProgress(asked({ conditions: [condition('SourceReady', 'False', 'RefNotFound', 'no such commit')] }), earlier),
     is: { outcome: { done: false, outcome: 'Refused', message: 'no such commit; commit 1a2b3c4d stays published' } },
   },
   {
     name: 'a host that is away is waited for',
-    verdict: refVerdict(asked({ conditions: [condition('SourceReady', 'False', 'GitUnreachable', 'no route')] }), earlier),
+    verdict: refProgress(asked({ conditions: [condition('SourceReady', 'False', 'GitUnreachable', 'no route')] }), earlier),
     is: { kind: 'waiting' },
   },
   {
     name: 'a commit that is held back is refused',
-    verdict: refVerdict(asked({ source: { ref: earlier, commit: earlier, held: 'CollectionsInvalid' } }), earlier),
+    verdict: refProgress(asked({ source: { ref: earlier, commit: earlier, held: 'CollectionsInvalid' } }), earlier),
     is: { outcome: { done: false, reason: 'CollectionsInvalid' } },
   },
   {
     name: 'a rollout ends when all is ready',
-    verdict: rolloutVerdict(asked({}), commit),
+    verdict: rolloutProgress(asked({}), commit),
     is: { outcome: { done: true, outcome: 'InPlace' } },
   },
   {
     name: 'a rollout that is under way says how far it is',
-    verdict: rolloutVerdict(
+    verdict: rolloutProgress(
       asked({
         gateways: counts({ total: 3, synced: 1, pending: 2 }),
         conditions: [condition('Ready', 'False', 'GatewaysPending', '2 of 3')],
@@ -92,26 +92,26 @@ const rows: Row[] = [
   },
   {
     name: 'a rollout that another commit ends says so',
-    verdict: rolloutVerdict(asked({}), earlier),
+    verdict: rolloutProgress(asked({}), earlier),
     is: { outcome: { done: false, outcome: 'Superseded' } },
   },
   {
     name: 'a rollout that stands still ends',
-    verdict: rolloutVerdict(
+    verdict: rolloutProgress(
       asked({ conditions: [condition('Ready', 'False', 'Paused', 'spec.paused is true'), condition('Paused', 'True', 'Paused', 'it')] }),
       commit,
     ),
     is: { outcome: { done: false, outcome: 'Stuck', reason: 'Paused' } },
   },
-  { name: 'a pause that nobody has seen is waited for', verdict: pauseVerdict(asked({}, 2), true), is: { kind: 'waiting' } },
+  { name: 'a pause that nobody has seen is waited for', verdict: pauseProgress(asked({}, 2), true), is: { kind: 'waiting' } },
   {
     name: 'a pause is over when its condition has gone',
-    verdict: pauseVerdict(asked({}), false),
+    verdict: pauseProgress(asked({}), false),
     is: { outcome: { done: true, outcome: 'Resumed' } },
   },
   {
     name: 'a pause is there when its condition says so',
-    verdict: pauseVerdict(asked({ conditions: [condition('Paused', 'True', 'Paused', 'it')] }), true),
+    verdict: pauseProgress(asked({ conditions: [condition('Paused', 'True', 'Paused', 'it')] }), true),
     is: { outcome: { done: true, outcome: 'Paused', next: [/cluster-sync resume plant -n plant-a/] } },
   },
 ]

@@ -2,7 +2,7 @@
  * A capture request: where it can be made, and when it is answered.
  */
 import t from 'tap'
-import { captureAnnotationsFor, captureVerdict } from '../../../runtime/fleet/capture-action.ts'
+import { captureAnnotationsFor, captureProgress } from '../../../runtime/fleet/capture-action.ts'
 import type { CaptureEntry } from '../../../runtime/api/schema/capture-spec.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { matchObject, throwsError } from '../../support/assertions.ts'
@@ -20,7 +20,7 @@ function verdict(gateways: Partial<CaptureEntry>[], more: Partial<typeof asked> 
     ...entry,
   }))
   const status: GatewaySyncStatus = { capture: { request: 'now', gateways: entries }, gateways: counts({ total }) }
-  return captureVerdict({ namespace: 'plant-a', name: 'plant', generation: 1, status }, { ...asked, ...more })
+  return captureProgress({ namespace: 'plant-a', name: 'plant', generation: 1, status }, { ...asked, ...more })
 }
 
 void t.test('a request needs an enabled spec.capture and names one gateway or clears an earlier name', async (t) => {
@@ -51,7 +51,7 @@ void t.test('a request ends once all gateways or the named one have answered; a 
   const refused: Partial<CaptureEntry> = { state: 'Refused', files: 1, reason: 'PushRefused', message: 'not ours' }
   matchObject(t, verdict([refused, other]), { kind: 'ended', outcome: { done: false, outcome: 'Refused', reason: 'PushRefused' } })
   matchObject(t, verdict([{ ...pushed, request: 'before' }], {}, 1), { kind: 'waiting' }, 'an answer to an earlier request')
-  matchObject(t, captureVerdict({ namespace: 'a', name: 'b', generation: 1, status: {} }, asked), { kind: 'waiting' })
+  matchObject(t, captureProgress({ namespace: 'a', name: 'b', generation: 1, status: {} }, asked), { kind: 'waiting' })
   matchObject(t, verdict([], {}, 0), { kind: 'ended', outcome: { message: 'no gateway follows it yet' } })
 })
 
@@ -86,7 +86,7 @@ void t.test('if the list of answers is truncated, every gateway with an agent is
   const of = (answered: number) => {
     const capture = { request: 'now', answered, gateways: listed }
     const status: GatewaySyncStatus = { capture, gateways: counts({ total: 50, missingAgent: 2 }) }
-    return captureVerdict({ namespace: 'plant-a', name: 'plant', generation: 1, status }, asked)
+    return captureProgress({ namespace: 'plant-a', name: 'plant', generation: 1, status }, asked)
   }
   matchObject(t, of(45), { kind: 'waiting', sentence: /^45 of 48 gateways have responded/ })
   matchObject(t, of(48), { kind: 'ended', outcome: { outcome: 'NothingChanged' } })

@@ -4,7 +4,7 @@
 import t from 'tap'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import type { RequestedSync } from '../../../runtime/fleet/action.ts'
-import { actionVerdict, rolloutActionRequest, type RolloutActionRequest } from '../../../runtime/fleet/rollout-action.ts'
+import { actionProgress, rolloutActionRequest, type RolloutActionRequest } from '../../../runtime/fleet/rollout-action.ts'
 import { rolloutAnnotations } from '../../../runtime/api/names.ts'
 import type { RolloutVerb } from '../../../runtime/reconcile/rollout/action.ts'
 import type { RolloutStatus } from '../../../runtime/api/schema/rollout-status.ts'
@@ -93,12 +93,12 @@ void t.test('a request carries its user and time, and its digest differs with ei
 
 const action = (verb: RolloutVerb): RolloutActionRequest => rolloutActionRequest(asked(going), { verb }, who)
 const answered = (verb: RolloutVerb, change: Partial<RolloutStatus>) =>
-  actionVerdict(asked({ ...going, lastAction: action(verb).digest, ...change }), action(verb))
+  actionProgress(asked({ ...going, lastAction: action(verb).digest, ...change }), action(verb))
 
 for (const [name, verdict, is] of [
   [
     'an abort that nobody has acted on is waited for',
-    actionVerdict(asked(going), action('abort')),
+    actionProgress(asked(going), action('abort')),
     { kind: 'waiting', sentence: 'the controller has not responded yet' },
   ],
   [

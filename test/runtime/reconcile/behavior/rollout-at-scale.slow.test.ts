@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { membersOf } from '../../../../runtime/reconcile/rollout/stages.ts'
-import { markOf } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { podHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { commitOf, stagedFleet } from '../../../support/staged-fleet.ts'
 
@@ -44,7 +44,9 @@ void t.test(
       const rollout = fleet.rollout()
       const allowed = new Set(rollout?.allowed)
       for (const of of members) {
-        const underWay = of.filter(({ pod }) => allowed.has(markOf(pod)) && fleet.pods.get(pod)?.inPlace?.commit !== rollout?.commit).length
+        const underWay = of.filter(
+          ({ pod }) => allowed.has(podHash(pod)) && fleet.pods.get(pod)?.inPlace?.commit !== rollout?.commit,
+        ).length
         mostUnderWay = Math.max(mostUnderWay, underWay)
       }
       mostBytes = Math.max(mostBytes, JSON.stringify(fleet.status).length)

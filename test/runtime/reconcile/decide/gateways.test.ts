@@ -14,7 +14,7 @@ import {
 } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
 import { folderUnverifiedRule, startedWithoutCommitRule, type SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
-import { markOf } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { podHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import { keptReport } from '../../../../runtime/reconcile/decide/report-details.ts'
 import type { RolloutStatus } from '../../../../runtime/api/schema/rollout-status.ts'
 import { matchObject } from '../../../support/assertions.ts'
@@ -267,7 +267,7 @@ void t.test('a gateway that is behind waits for its stage until the rollout admi
     mode: undefined,
   })
   const at = '2026-01-01T00:00:00Z'
-  const rollout: RolloutStatus = { state: 'Progressing', id: at, commit, configurations: {}, startedAt: at, allowed: [markOf('admitted')] }
+  const rollout: RolloutStatus = { state: 'Progressing', id: at, commit, configurations: {}, startedAt: at, allowed: [podHash('admitted')] }
   const message = 'it keeps its commit until its stage starts'
   for (const reason of ['OldCommit', 'OldConfiguration', 'WaitsForStage']) {
     const gateway = behind('gw', reason)

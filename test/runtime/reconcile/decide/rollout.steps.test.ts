@@ -11,7 +11,7 @@ import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts
 import { followRollout, rollbackFault } from '../../../../runtime/reconcile/decide/rollout.ts'
 import { actionText, parseAction, type RolloutVerb } from '../../../../runtime/reconcile/rollout/action.ts'
 import type { Version } from '../../../../runtime/reconcile/rollout/facts.ts'
-import { markOf, shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { podHash, shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import type { GatewayPod, GatewayReport } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { desiredHash } from '../../../../runtime/api/schema/profile.ts'
 import type { RolloutStatus } from '../../../../runtime/api/schema/rollout-status.ts'
@@ -214,7 +214,7 @@ void t.test('the history has the beginning of a long reason', async (t) => {
   const { history, rollout } = step({
     source: undefined,
     published: plain(2),
-    rollout: { ...moving, commit: commitOf(2), previous: plain(1), stage: 'plant', allowed: [markOf(name)] },
+    rollout: { ...moving, commit: commitOf(2), previous: plain(1), stage: 'plant', allowed: [podHash(name)] },
     pods: [podWith(name)],
     reports: [reportWith(name, { phase: 'Blocked', reason: 'TemplateFailed', message: 'bad', attempt }, spec)],
     onFailure: 'Rollback',
@@ -269,7 +269,7 @@ void t.test('an event of a stage or of an end is only of a rollout that reached 
   const { events, rollout } = step({
     source: undefined,
     published: plain(2),
-    rollout: { ...moving, commit: commitOf(2), previous: plain(1), stage: 'test', allowed: pods.map(({ name }) => markOf(name)) },
+    rollout: { ...moving, commit: commitOf(2), previous: plain(1), stage: 'test', allowed: pods.map(({ name }) => podHash(name)) },
     pods,
     reports: [reportWith('gw-test', { phase: 'Synced', commit: commitOf(2) }, spec), reportWith('gw-a', bad, spec)],
   })

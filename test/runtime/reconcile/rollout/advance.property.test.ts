@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { skipStagesAnnotation } from '../../../../runtime/api/names.ts'
 import { amountOf, membersOf } from '../../../../runtime/reconcile/rollout/stages.ts'
-import { markOf } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { podHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import { isOpen } from '../../../../runtime/reconcile/rollout/windows.ts'
 import { commitOf, stagedFleet, type StagedFleet } from '../../../support/staged-fleet.ts'
 
@@ -98,8 +98,8 @@ function passed(fleet: StagedFleet): void {
       const { inPlace } = fleet.pods.get(name) ?? {}
       return inPlace?.commit === rollout.commit && rollout.configurations['default'] === inPlace.syncHash.slice(0, -48)
     }
-    const begun = of.filter(({ pod }) => rollout.allowed?.includes(markOf(pod)) === true && !isSettled(pod))
-    if (!begun.some(({ pod }) => !known.has(markOf(pod)))) continue
+    const begun = of.filter(({ pod }) => rollout.allowed?.includes(podHash(pod)) === true && !isSettled(pod))
+    if (!begun.some(({ pod }) => !known.has(podHash(pod)))) continue
     const failed = begun.filter(({ pod }) => fleet.pods.get(pod)?.report.reason === 'TemplateFailed').length
     const most = amountOf(stage.maxConcurrent, of.length, Math.floor)
     if (begun.length - failed > most) fail(`${begun.length} of stage ${stage.name} are under way, ${most} may be`)
@@ -122,7 +122,7 @@ function looked(fleet: StagedFleet, name: string): void {
   if (!desired.includes(now)) fail(`${name} takes ${now}, which is not desired`)
   if (rollout?.state === 'RolledBack' && now === rollout.refused?.commit) fail(`${name} takes the commit that was rolled back`)
   const isHeldBack = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
-  if (!isFirst && isHeldBack && rollout.allowed?.includes(markOf(name)) !== true) fail(`${name} moves before its turn`)
+  if (!isFirst && isHeldBack && rollout.allowed?.includes(podHash(name)) !== true) fail(`${name} moves before its turn`)
 }
 
 function settled(fleet: StagedFleet): void {

@@ -6,7 +6,7 @@ import type { RolloutStatus } from '../../../../runtime/api/schema/rollout-statu
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import type { GatewayProgress, RolloutFacts } from '../../../../runtime/reconcile/rollout/facts.ts'
 import { runStage } from '../../../../runtime/reconcile/rollout/run-stage.ts'
-import { markOf } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { podHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 import { specWith } from '../../../support/gatewaysync.ts'
 
 const { rollout: spec } = specWith({
@@ -41,7 +41,7 @@ function step(at: string, members: readonly GatewayProgress[], admitted: readonl
     startedAt: at,
     progressAt: at,
     stages: [{ name: 'all', gateways: members.length, updated: 0, failed: 0, startedAt: at }],
-    allowed: admitted.map(markOf),
+    allowed: admitted.map(podHash),
   }
   const facts: RolloutFacts = {
     spec: spec as RolloutFacts['spec'],
@@ -56,7 +56,7 @@ function step(at: string, members: readonly GatewayProgress[], admitted: readonl
   }
   const made = runStage(rollout, stage as NonNullable<typeof stage>, members, facts)
   const { allowed = [], waitsFor } = made.rollout
-  const names = members.filter(({ pod }) => allowed.includes(markOf(pod))).map(({ pod }) => pod)
+  const names = members.filter(({ pod }) => allowed.includes(podHash(pod))).map(({ pod }) => pod)
   return [made.kind, waitsFor, names, made.kind === 'waits' ? made.wakeAt?.toString() : undefined]
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RolloutStatus } from '../../../../runtime/api/schema/rollout-status.ts'
-import { admissionOf, isAdmitted, isWaiting, markOf, shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { admissionOf, isAdmitted, isWaiting, podHash, shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
 
 const [old, next] = ['a'.repeat(40), 'b'.repeat(40)]
 const at = '2026-01-01T00:00:00Z'
@@ -26,12 +26,12 @@ function admission({ rollout = {}, without, ...more }: Given) {
 void t.test('an agent applies what is published once its stage admits it, and keeps its commit until then', async (t) => {
   const go = { kind: 'go' }
   const wait = { kind: 'wait', keep: base.previous, stage: 'test' }
-  const allowed = [markOf('gw-0')]
+  const allowed = [podHash('gw-0')]
   const done = { state: 'Done' as const, previous: undefined, stage: undefined }
   const keepsPublished = { kind: 'wait', keep: published, stage: undefined }
   const rows: [string, Given, object][] = [
     ['not admitted', {}, wait],
-    ['another pod is admitted', { rollout: { allowed: [markOf('gw-1')] } }, wait],
+    ['another pod is admitted', { rollout: { allowed: [podHash('gw-1')] } }, wait],
     ['admitted', { rollout: { allowed } }, go],
     ['all in place', { inPlace: { commit: next, syncHash } }, go],
     ['only the commit in place', { inPlace: { commit: next, syncHash: 'v1-old' } }, wait],
@@ -58,14 +58,14 @@ void t.test('a gateway waits while a rollout is under way that has not admitted 
   const waiting = (allowed: string[] | undefined) =>
     states.map((state) => isWaiting({ ...base, state, ...(allowed === undefined ? {} : { allowed }) }, 'gw-0'))
   t.strictSame(waiting(undefined), [true, true, false, false])
-  t.strictSame(waiting([markOf('gw-1')]), [true, true, false, false])
-  t.strictSame(waiting([markOf('gw-0')]), [false, false, false, false])
+  t.strictSame(waiting([podHash('gw-1')]), [true, true, false, false])
+  t.strictSame(waiting([podHash('gw-0')]), [false, false, false, false])
   t.equal(isWaiting(undefined, 'gw-0'), false)
-  const admitted = isAdmitted({ ...base, allowed: [markOf('gw-0')] })
+  const admitted = isAdmitted({ ...base, allowed: [podHash('gw-0')] })
   t.strictSame([admitted({ pod: 'gw-0' }), admitted({ pod: 'gw-1' }), isAdmitted(base)({ pod: 'gw-0' })], [true, false, false])
 })
 
 void t.test('marks and prefixes are short and distinguish', async (t) => {
-  t.match(markOf('gw-0'), /^[\w-]{8}$/)
+  t.match(podHash('gw-0'), /^[\w-]{8}$/)
   t.equal(shortSyncHash(syncHash), `v1-${'c'.repeat(16)}`)
 })
