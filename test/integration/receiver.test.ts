@@ -18,7 +18,7 @@ import { matchObject } from '../support/assertions.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { type Replica, startReplica } from '../support/replica.ts'
 import { temporaryFolder } from '../support/repository.ts'
-import { openRoad } from '../support/road.ts'
+import { openTcpProxy } from '../support/tcp-proxy.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, tinyPod, until, type World } from '../support/world.ts'
 
@@ -156,18 +156,18 @@ void t.test('two replicas behind one address accept pushes like one', { timeout:
 
   await t.test('a replica without the API server answers 503 at once, and accepts pushes after reconnecting', async (t) => {
     const [namespace = ''] = plant.split('/')
-    const road = await openRoad(t, () => [Number(new URL(world.plane.url).port)])
+    const tcpProxy = await openTcpProxy(t, () => [Number(new URL(world.plane.url).port)])
     const folder = temporaryFolder(t, 'cut-off')
     const cut = await startReplica(t, {
-      kubeconfig: road.through(world.plane.adminKubeconfig, folder),
+      kubeconfig: tcpProxy.through(world.plane.adminKubeconfig, folder),
       namespace,
       folder,
       limits: unlimited,
     })
     matchObject(t, await push(cut, plant, 'main'), { status: 202 })
-    await road.close()
+    await tcpProxy.close()
     matchObject(t, await push(cut, plant, 'main'), { status: 503, retryAfter: /^[1-9]\d*$/, body: { reason: 'ApiUnavailable' } })
-    await road.open()
+    await tcpProxy.open()
     const back = await until(async () => {
       const answer = await push(cut, plant, 'main')
       return answer.status === 202 ? answer : undefined

@@ -13,7 +13,7 @@ import { install } from '../support/installation.ts'
 import type { Ports } from '../support/ports.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
-import { openRoad } from '../support/road.ts'
+import { openTcpProxy } from '../support/tcp-proxy.ts'
 import { namespaceType, until } from '../support/world.ts'
 
 const spec = (repo: string) => ({
@@ -64,7 +64,7 @@ void t.test('a ready controller opens only the ports of enabled endpoints', { ti
 void t.test('the controller waits for a late API server', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const apiServer: number[] = []
-  const road = await openRoad(t, () => apiServer)
+  const tcpProxy = await openTcpProxy(t, () => apiServer)
   const folder = temporaryFolder(t, 'late')
   const cluster = await install(
     t,
@@ -74,12 +74,12 @@ void t.test('the controller waits for a late API server', { timeout: 600_000 }, 
       through(kubeconfig) {
         const { clusters } = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] }
         apiServer[0] = Number(new URL(clusters[0]?.cluster.server ?? '').port)
-        return road.through(kubeconfig, folder)
+        return tcpProxy.through(kubeconfig, folder)
       },
     },
   )
   t.equal(await cluster.stopController(), 0)
-  await road.close()
+  await tcpProxy.close()
   cluster.logs.length = 0
   const starting = cluster.startController()
   const said = (text: string) => (cluster.logs.join('').includes(text) ? true : undefined)
@@ -88,7 +88,7 @@ void t.test('the controller waits for a late API server', { timeout: 600_000 }, 
   t.equal(await answersAt(`http://127.0.0.1:${probes}/healthz`), 200, 'alive, so that nobody starts it anew')
   t.equal(await answersAt(`http://127.0.0.1:${probes}/readyz`), 503)
   t.equal(await admissionAt(admission), undefined, 'nobody is asked to decide about pods')
-  await road.open()
+  await tcpProxy.open()
   await starting
   matchObject(t, await admissionAt(admission), { status: 400 })
   t.strictSame(await openAmong(cluster.ports), { probes: true, delivery: true, receiver: true, metrics: true, admission: true })

@@ -2,19 +2,19 @@
  * The faults of the soak: each once per round, in random order, so that a run of any length has had all of them.
  */
 import type { Installation } from '../../support/installation.ts'
-import type { Road } from '../../support/road.ts'
+import type { TcpProxy } from '../../support/tcp-proxy.ts'
 import { type Random, shuffled } from '../../support/seeded-random.ts'
 import type { Replicas } from './replicas.ts'
 
-export type Victim = { cluster: Installation; roads: { controllers: Road; agents: Road }; replicas: Replicas }
+export type Victim = { cluster: Installation; tcpProxies: { controllers: TcpProxy; agents: TcpProxy }; replicas: Replicas }
 
 /** Each resolves when it has happened; its effects may last for minutes. */
 export const faults: Readonly<Record<string, (victim: Victim) => Promise<void> | void>> = {
   'API server killed, history dropped': ({ cluster }) => cluster.world.plane.restartApiServer(),
-  'connections of controllers cut': ({ roads }) => roads.controllers.cut(),
-  'connections of agents cut': ({ roads }) => roads.agents.cut(),
-  'connections of controllers half open': ({ roads }) => void roads.controllers.freeze(),
-  'connections of agents half open': ({ roads }) => void roads.agents.freeze(),
+  'connections of controllers cut': ({ tcpProxies }) => tcpProxies.controllers.cut(),
+  'connections of agents cut': ({ tcpProxies }) => tcpProxies.agents.cut(),
+  'connections of controllers half open': ({ tcpProxies }) => void tcpProxies.controllers.freeze(),
+  'connections of agents half open': ({ tcpProxies }) => void tcpProxies.agents.freeze(),
   'leader killed': ({ replicas }) => replicas.kill('leader'),
   'leader gone until another leads': ({ replicas }) => replicas.replaceLeader('SIGKILL'),
   'leader frozen until another leads': ({ replicas }) => replicas.replaceLeader('SIGSTOP'),

@@ -10,7 +10,7 @@ import { install, type Installation } from '../../support/installation.ts'
 import { bundlePrograms } from '../../support/measured-process.ts'
 import { presentRelease } from '../../support/releases.ts'
 import { temporaryFolder } from '../../support/repository.ts'
-import { openRoad, type Road } from '../../support/road.ts'
+import { openTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { randomFrom, shuffled } from '../../support/seeded-random.ts'
 import { readWatchFigures } from './figures.ts'
 import type { Reading } from './violations.ts'
@@ -20,7 +20,7 @@ import { startWatchers, type Watchers } from './watchers.ts'
 
 export type Soak = {
   cluster: Installation
-  roads: { controllers: Road; agents: Road }
+  tcpProxies: { controllers: TcpProxy; agents: TcpProxy }
   replicas: Replicas
   seen: Seen
   watchers: Watchers
@@ -43,14 +43,14 @@ export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promis
   const [controller = '', agent = ''] = await bundlePrograms(['runtime/controller.ts', 'runtime/agent.ts'], folder)
   const ports = await replicaPorts()
   const apiServer: number[] = []
-  const [controllers, agents] = [await openRoad(t, () => apiServer), await openRoad(t, () => apiServer)]
+  const [controllers, agents] = [await openTcpProxy(t, () => apiServer), await openTcpProxy(t, () => apiServer)]
   const ways = randomFrom(seed, 'ways')
   const any = (port: 'admission' | 'delivery') => () =>
     shuffled(
       ports.map((own) => own[port]),
       ways,
     )
-  const [admission, delivery] = [await openRoad(t, any('admission')), await openRoad(t, any('delivery'))]
+  const [admission, delivery] = [await openTcpProxy(t, any('admission')), await openTcpProxy(t, any('delivery'))]
   // The first connection is that of the controller.
   let next = controllers
   const cluster = await install(
@@ -64,10 +64,10 @@ export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promis
       release: { ...presentRelease, controller: [process.execPath, controller], agent: [process.execPath, agent] },
       service: { admission: admission.port, delivery: delivery.port },
       through(kubeconfig) {
-        const road = next
+        const tcpProxy = next
         next = agents
         apiServer[0] ??= portOf(kubeconfig)
-        return road.through(kubeconfig, folder)
+        return tcpProxy.through(kubeconfig, folder)
       },
     },
   )
@@ -91,7 +91,7 @@ export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promis
   })
   const plants = makePlants(cluster)
   await openPlants(t, cluster, seen, plants)
-  return { cluster, roads: { controllers, agents }, replicas, seen, watchers, plants, readings, read, taken: new Map(), outcomes }
+  return { cluster, tcpProxies: { controllers, agents }, replicas, seen, watchers, plants, readings, read, taken: new Map(), outcomes }
 }
 
 /** Callers of the replicas verify their certificate with the same bundle as the API server. */

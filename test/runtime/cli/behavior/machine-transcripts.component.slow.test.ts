@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryFolder } from '../../../support/repository.ts'
-import { lesserMachine } from '../../../support/lesser-machine.ts'
+import { limitedMachine } from '../../../support/limited-machine.ts'
 import { absent, requires } from '../../../support/requires.ts'
 import { runCli, startCli } from '../../../support/run-cli.ts'
 import { kept, ofAnyTime, setUpPlant } from '../../../support/transcript.ts'
@@ -44,7 +44,7 @@ function mayNot(t: Test): boolean {
 void t.test('without git each command names git as missing', { timeout: 600_000 }, async (t) => {
   if (mayNot(t)) return
   const { folder, play } = setUp(t)
-  const under = lesserMachine(folder, ['rm /usr/bin/git'])
+  const under = limitedMachine(folder, ['rm /usr/bin/git'])
   const calls = [once, 'plan -f gatewaysync.yaml --data data', 'lint plant', 'lint plant --ref main', 'sign plant --dry-run']
   const all: string[] = []
   for (const call of calls) all.push(await play(call, under))

@@ -5,7 +5,7 @@ import path from 'node:path'
 import t from 'tap'
 import { asFault } from '../../../../runtime/platform/fault.ts'
 import { addKey, startAgent } from '../../../../runtime/git/credentials/ssh-agent.ts'
-import { askThere, type Lesser, mayTakeToolsAway } from '../../../support/lesser-machine.ts'
+import { runThere, type MachineLimits, mayTakeToolsAway } from '../../../support/limited-machine.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 import { makeSshKey } from '../../../support/ssh-host.ts'
@@ -16,7 +16,7 @@ void t.test('an ssh-add that is missing, killed or slow does not make the key in
   const gone = 'ToolMissing: ssh-add is not installed or cannot be run: spawn ssh-add'
   const invalid =
     'CredentialsInvalid: spec.git.auth.sshKey: ssh cannot read this private key, or it has a passphrase (spec.git.auth.sshKey.passphrase)'
-  const rows: [string, Lesser, string, string][] = [
+  const rows: [string, MachineLimits, string, string][] = [
     ['a good key', {}, privateKey, 'added'],
     ['no key', {}, 'no key', invalid],
     ['gone', { commands: ['rm /usr/bin/ssh-add'] }, privateKey, `${gone} ENOENT`],
@@ -25,7 +25,7 @@ void t.test('an ssh-add that is missing, killed or slow does not make the key in
     ['slow', { tools: { 'ssh-add': 'exec sleep 60' } }, privateKey, 'Timeout: ssh-add did not end within 10 s'],
   ]
   await Promise.all(
-    rows.map(async ([name, lesser, key, expected]) => t.equal(await askThere(t, lesser, 'add-key.ts', key), expected, name)),
+    rows.map(async ([name, limits, key, expected]) => t.equal(await runThere(t, limits, 'add-key.ts', key), expected, name)),
   )
 })
 

@@ -9,7 +9,7 @@ import { containsText, lacksText, matchObject } from '../../../support/assertion
 import { openBrowser, type Page } from '../../../support/browser.ts'
 import { fleetFacts, now, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
 import { plantCommits, plantFacts, richCommit } from '../../../support/plant-facts.ts'
-import { openRoad } from '../../../support/road.ts'
+import { openTcpProxy } from '../../../support/tcp-proxy.ts'
 import { openStatusPage } from '../../../support/status-page.ts'
 import { until } from '../../../support/world.ts'
 
@@ -128,14 +128,14 @@ void t.test('a dead connection is reported and replaced', async (t) => {
   const { port, change } = await openStatusPage(t, gateways('gw-0'))
   const silence = await openSilence(t)
   let target = port
-  const road = await openRoad(t, () => [target])
+  const tcpProxy = await openTcpProxy(t, () => [target])
   const page = await browser.page('about:blank')
   await page.clock.install()
-  await page.goto(`http://127.0.0.1:${road.port}/`)
+  await page.goto(`http://127.0.0.1:${tcpProxy.port}/`)
   change(gateways('gw-live'))
   await shows(page, 'gw-live')
   target = silence
-  t.ok(road.freeze() > 0)
+  t.ok(tcpProxy.freeze() > 0)
   change(gateways('gw-unheard'))
   await page.clock.fastForward(25_000)
   t.equal(await page.locator(banner).isVisible(), false, 'a sign of life may be late')

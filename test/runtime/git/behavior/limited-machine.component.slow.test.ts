@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { askThere, mayTakeToolsAway } from '../../../support/lesser-machine.ts'
+import { runThere, mayTakeToolsAway } from '../../../support/limited-machine.ts'
 import type { FirstSync } from '../../../support/programs/first-sync.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
@@ -17,7 +17,7 @@ const byListing = ['files 501', 'changes 200', 'blobs 200']
 /** Runs a first sync after the shell command `change`. */
 async function firstSync(t: Test, change: string): Promise<FirstSync> {
   const dataDir = temporaryFolder(t, 'data')
-  const result = (await askThere(t, { commands: [change] }, 'first-sync.ts', dataDir)) as FirstSync
+  const result = (await runThere(t, { commands: [change] }, 'first-sync.ts', dataDir)) as FirstSync
   for (const [file, content] of [
     ['a/1', '1'],
     ['b/2', '2'],

@@ -3,7 +3,7 @@
  * commit is accepted. The real tools recognize a wrong signature on the same machine.
  */
 import t, { type Test } from 'tap'
-import { askThere, type Lesser, mayTakeToolsAway } from '../../../../support/lesser-machine.ts'
+import { runThere, type MachineLimits, mayTakeToolsAway } from '../../../../support/limited-machine.ts'
 import type { SignaturesQuestion } from '../../../../support/programs/check-signatures.ts'
 import { makeRepository, temporaryFolder } from '../../../../support/repository.ts'
 import { requires } from '../../../../support/requires.ts'
@@ -29,8 +29,12 @@ function flipped(armor: string): string {
   return [lines[0], '', ...encoded, lines.at(-1), ''].join('\n')
 }
 
-async function rows(t: Test, asked: SignaturesQuestion, all: readonly (readonly [string, Lesser, readonly string[]])[]): Promise<void> {
-  for (const [name, lesser, expected] of all) t.strictSame(await askThere(t, lesser, 'check-signatures.ts', asked), expected, name)
+async function rows(
+  t: Test,
+  asked: SignaturesQuestion,
+  all: readonly (readonly [string, MachineLimits, readonly string[]])[],
+): Promise<void> {
+  for (const [name, limits, expected] of all) t.strictSame(await runThere(t, limits, 'check-signatures.ts', asked), expected, name)
 }
 
 const both = (said: string): string[] => [said, said]

@@ -18,13 +18,13 @@ export function mayTakeToolsAway(t: Test): boolean {
 }
 
 /** The differences: sh scripts by the name of the tool that they replace, and sh commands that run before the program. */
-export type Lesser = { tools?: Readonly<Record<string, string>>; commands?: readonly string[] }
+export type MachineLimits = { tools?: Readonly<Record<string, string>>; commands?: readonly string[] }
 
 /**
  * The command prefix that runs a command on such a machine. `folder`: for the layer, not shared. `commands`, for sh, change /usr/bin for
  * that command only.
  */
-export function lesserMachine(folder: string, commands: readonly string[]): string[] {
+export function limitedMachine(folder: string, commands: readonly string[]): string[] {
   const layers = path.join(folder, 'layers')
   mkdirSync(layers)
   const prepare = [
@@ -38,14 +38,14 @@ export function lesserMachine(folder: string, commands: readonly string[]): stri
 }
 
 /** Runs a program of test/support/programs there with JSON input; returns its JSON output. */
-export async function askThere(t: Test, { tools = {}, commands = [] }: Lesser, program: string, question: unknown): Promise<unknown> {
+export async function runThere(t: Test, { tools = {}, commands = [] }: MachineLimits, program: string, input: unknown): Promise<unknown> {
   const folder = temporaryFolder(t, 'machine')
   const replaced = Object.entries(tools).map(([name, script]) => {
     writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`)
     chmodSync(path.join(folder, name), 0o755)
     return `rm /usr/bin/${name} && cp ${folder}/${name} /usr/bin/${name}`
   })
-  const [unshare = '', ...under] = lesserMachine(folder, [...replaced, ...commands])
+  const [unshare = '', ...under] = limitedMachine(folder, [...replaced, ...commands])
   // tap's preloads would write to their own folder when the process ends.
   const env = { ...process.env, NODE_OPTIONS: '' }
   const args = [...under, process.execPath, path.join(programs, program)]
@@ -54,6 +54,6 @@ export async function askThere(t: Test, { tools = {}, commands = [] }: Lesser, p
       if (error === null) resolve(JSON.parse(stdout))
       else reject(new Error(stderr, { cause: error }))
     })
-    child.stdin?.end(JSON.stringify(question))
+    child.stdin?.end(JSON.stringify(input))
   })
 }

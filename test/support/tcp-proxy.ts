@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { freePort } from './ports.ts'
 
-export type Road = {
+export type TcpProxy = {
   port: number
   /** Cuts all connections and refuses new ones. */
   close(): Promise<void>
@@ -21,7 +21,7 @@ export type Road = {
 }
 
 /** `targets`: ports in the order in which each connection tries them. */
-export async function openRoad(t: Pick<Test, 'teardown'>, targets: () => readonly number[]): Promise<Road> {
+export async function openTcpProxy(t: Pick<Test, 'teardown'>, targets: () => readonly number[]): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>()
   const server = createServer((near) => {
     near.on('error', () => undefined)
