@@ -58,7 +58,7 @@ void t.test('an ssh-keygen that gives no verdict never makes a commit verified, 
     [
       'no /dev/fd',
       { commands: ['mount -t tmpfs none /dev'] },
-      both('ToolMissing: /dev/fd does not exist, by which ssh-keygen reads its files; mount /proc'),
+      both('ToolMissing: /dev/fd does not exist, and ssh-keygen needs it to read its files; mount /proc'),
     ],
     ['good without a word', { tools: { 'ssh-keygen': 'exit 0' } }, both(wrong)],
   ])
@@ -84,7 +84,7 @@ void t.test('a gpgv that gives no verdict never makes a commit verified, and its
       [
         'no /dev/fd',
         { commands: ['mount -t tmpfs none /dev'] },
-        both('ToolMissing: /dev/fd does not exist, by which gpgv reads its files; mount /proc'),
+        both('ToolMissing: /dev/fd does not exist, and gpgv needs it to read its files; mount /proc'),
       ],
     ],
   )
