@@ -35,11 +35,12 @@ export async function importArtifact(wanted: Import, signal: AbortSignal): Promi
   const child = startGit(run, limits)
   const failed = new AbortController()
   const ended = waitForEnd(child, run, AbortSignal.any([signal, failed.signal]))
-  ended.catch(() => undefined)
+  const over = new AbortController()
+  ended.catch(() => over.abort())
   child.stdout.resume()
   child.stdin.on('error', () => undefined)
   try {
-    await writeCommit(child.stdin, wanted)
+    await writeCommit(child.stdin, wanted, over.signal)
     child.stdin.end()
   } catch (error) {
     // If git has ended, its own error explains why.
@@ -48,12 +49,12 @@ export async function importArtifact(wanted: Import, signal: AbortSignal): Promi
   await ended
 }
 
-async function writeCommit(to: Writable, { artifact, digest, content, maxBytes }: Import): Promise<void> {
+async function writeCommit(to: Writable, { artifact, digest, content, maxBytes }: Import, signal: AbortSignal): Promise<void> {
   const text = `Artifact${artifact.revision === undefined ? '' : ` of ${artifact.revision}`}\n\n${digest}\n`
   const time = `${committer} ${artifact.created} +0000`
   const output = new Output(to)
   await output.add(`commit ${incomingRef}\nauthor ${time}\ncommitter ${time}\ndata ${Buffer.byteLength(text)}\n${text}\n`)
-  for await (const file of readTar(unpacked(artifact, content), maxBytes)) {
+  for await (const file of readTar(unpacked(artifact, content, signal), maxBytes)) {
     await output.add(`M ${file.isExecutable ? '100755' : '100644'} inline ${quoted(file.path)}\ndata ${file.size}\n`)
     for await (const piece of file.content) await output.add(piece)
     await output.add('\n')
@@ -102,8 +103,12 @@ class Output {
   }
 }
 
-function unpacked({ layer }: Artifact, content: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  return layer.mediaType.endsWith('gzip') ? gunzipped(content) : content
+/** Throws `gone` once git has ended: an archive may be long without anything to write to git. */
+async function* unpacked({ layer }: Artifact, content: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const piece of layer.mediaType.endsWith('gzip') ? gunzipped(content) : content) {
+    if (signal.aborted) throw gone
+    yield piece
+  }
 }
 
 async function* gunzipped(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -11,8 +11,14 @@ import { Fault } from '../../platform/fault.ts'
 export type TarFile = { path: RelativePath; isExecutable: boolean; size: number; content: AsyncIterable<Uint8Array> }
 
 const blockBytes = 512
-/** Maximum size of an extended header; the longest path that is accepted has 32 KiB. */
-const maxExtendedBytes = 256 * 1024
+/** Maximum size of an extended header; the longest path that is accepted has 32,768 characters. */
+const maxExtendedBytes = 64 * 1024
+/** Maximum size of all of them. Most have 100 to 200 bytes. */
+const maxExtendedBytesInAll = 32 * 1024 * 1024
+/** The tar of macOS writes about twenty. */
+const maxRecords = 50
+/** More headers than paths fit into `maxNameBytes`, each with an extended one: a header takes the event loop some 20 µs. */
+const maxHeaders = 400_000
 
 /**
  * Yields the files in their order. Throws RepositoryRefused for a forbidden or malformed entry, RepositoryTooLarge beyond the limits for a
@@ -21,18 +27,21 @@ const maxExtendedBytes = 256 * 1024
 export async function* readTar(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<TarFile> {
   const input = new Input(chunks, maxBytes)
   const names = new Names()
-  const block = Buffer.alloc(blockBytes)
   let extended: Extended = {}
-  let unpacked = 0
-  for (let files = 0; ;) {
-    const header = await input.take(blockBytes, block)
+  let [unpacked, extendedBytes] = [0, 0]
+  for (let [headers, files] = [0, 0]; ;) {
+    const header = await input.take(blockBytes)
     if (header === undefined) throw refused('its archive ends early')
     if (header.every((byte) => byte === 0)) break
+    if ((headers += 1) > maxHeaders)
+      throw new Fault('RepositoryTooLarge', `the artifact has more than ${maxHeaders} headers of files and folders`)
     const entry = readHeader(header)
     const size = extended.size ?? entry.size
     unpacked += size
     if (unpacked > maxBytes) throw tooLarge(maxBytes)
     if (extendedTypes.has(entry.type)) {
+      extendedBytes += entry.size
+      if (entry.size > maxExtendedBytes || extendedBytes > maxExtendedBytesInAll) throw refused('its archive has headers that are too long')
       extended = { ...extended, ...(await readExtended(input, entry)) }
       continue
     }
@@ -101,7 +110,6 @@ function readNumber(header: Buffer, start: number, length: number): number {
 }
 
 async function readExtended(input: Input, { type, size }: Header): Promise<Extended> {
-  if (size > maxExtendedBytes) throw refused('its archive has a header that is too long')
   const content = await input.take(size)
   await input.skip((blockBytes - (size % blockBytes)) % blockBytes)
   if (content === undefined) throw refused('its archive ends early')
@@ -121,7 +129,8 @@ async function readExtended(input: Input, { type, size }: Header): Promise<Exten
 
 /** Records of pax, `<length> <key>=<value>` and a line end. */
 function* readRecords(content: Buffer): Generator<[key: string, value: string]> {
-  for (let at = 0; at < content.length;) {
+  for (let [at, records] = [0, 0]; at < content.length;) {
+    if ((records += 1) > maxRecords) throw refused(`its archive has a header of more than ${maxRecords} records`)
     const [, digits = ''] = /^([1-9][0-9]{0,6}) /.exec(content.toString('latin1', at, at + 8)) ?? []
     const end = at + Number(digits)
     const equals = content.indexOf('=', at)
@@ -153,14 +162,16 @@ function pathOf(name: string): string {
   return path
 }
 
-/** Limit on the paths of all files and folders, which stay in memory until the archive has been read. */
-const maxNameCharacters = 8 * 1024 * 1024
+/** Maximum memory of the paths of all files and folders, which are kept until the archive has been read. */
+const maxNameBytes = 12 * 1024 * 1024
+/** Measured: what a short path takes beside its characters. */
+const bytesPerName = 64
 
 /** The names so far. git would silently replace a file by a folder of the same name. */
 class Names {
   readonly #files = new Set<string>()
   readonly #folders = new Set<string>()
-  #characters = 0
+  #bytes = 0
 
   addFile(path: string): void {
     if (this.#files.has(path)) throw refused(`"${printable(path)}" occurs twice`)
@@ -177,8 +188,9 @@ class Names {
   }
 
   #keep(names: Set<string>, path: string): void {
-    this.#characters += path.length
-    if (this.#characters > maxNameCharacters) throw new Fault('RepositoryTooLarge', 'the paths of the artifact exceed 8 MiB in total')
+    this.#bytes += bytesPerName + Buffer.byteLength(path)
+    if (this.#bytes > maxNameBytes)
+      throw new Fault('RepositoryTooLarge', `the paths of the artifact exceed ${maxNameBytes / 2 ** 20} MiB of memory`)
     names.add(path)
   }
 }
@@ -193,8 +205,14 @@ class Input {
     this.#chunks = bounded(chunks, 2 * maxBytes, maxBytes)
   }
 
-  /** Returns exactly this many bytes; undefined at the end. */
-  async take(bytes: number, taken = Buffer.alloc(bytes)): Promise<Buffer | undefined> {
+  /** Returns exactly this many bytes, to be read before the next call; undefined at the end. */
+  async take(bytes: number): Promise<Buffer | undefined> {
+    const { buffer, byteOffset, length } = this.#rest
+    if (length >= bytes) {
+      this.#rest = this.#rest.subarray(bytes)
+      return Buffer.from(buffer, byteOffset, bytes)
+    }
+    const taken = Buffer.alloc(bytes)
     let at = 0
     for await (const piece of this.#upTo(bytes)) {
       taken.set(piece, at)

@@ -138,12 +138,12 @@ void t.test('an archive that unpacks to more than the limit is refused before it
 })
 
 void t.test('an archive of many folders without files is refused before their paths take much memory', async (t) => {
-  const folders = Array.from({ length: 400 }, (_, index) => {
+  const folders = Array.from({ length: 600 }, (_, index) => {
     const path = `${index}/${'longer-than-most/'.repeat(50)}`
     return [
       { name: 'x', type: 'x', content: record('path', path) },
       { name: 'a', type: '5' },
     ]
   })
-  t.equal(await faultOf(archiveOf(...folders.flat())), 'RepositoryTooLarge: the paths of the artifact exceed 8 MiB in total')
+  t.equal(await faultOf(archiveOf(...folders.flat())), 'RepositoryTooLarge: the paths of the artifact exceed 12 MiB of memory')
 })
