@@ -23,7 +23,7 @@ import { createRemotes, type RemoteOf } from '../git/remotes.ts'
 import { type SyncKey, syncKey } from '../reconcile/store/records.ts'
 import { specOf } from '../api/schema/spec-of.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
-import { readClusterSecret } from './cluster/secrets.ts'
+import { createGetSecret, readClusterSecret } from './cluster/secrets.ts'
 import { OtherClusters } from './page/other-clusters.ts'
 import { createPushKeys, type PushKeys } from './serve/webhook-keys.ts'
 import { createUnfollowed, type Unfollowed } from './cluster/pod-events.ts'
@@ -65,17 +65,13 @@ export function openParts(
   isListed: () => boolean,
   signal: AbortSignal,
 ): Parts {
-  const { kube, clock, log, figures } = deps
+  const { clock, log, figures } = deps
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
   const changes = createChanges()
-  const store = new Store(changes.publish, clock, (namespace, kind) =>
-    log.warn(
-      { namespace, message: `more ${kind}s than the controller keeps` },
-      'a namespace has too many objects: further ones are ignored',
-    ),
-  )
+  const store = new Store(changes.publish, clock, warnOfTooMany(log))
+  const getSecret = createGetSecret(deps)
   const secrets = createSecretChanges({
-    readSecret: readClusterSecret(deps),
+    readSecret: readClusterSecret({ getSecret, clock }),
     users: (namespace) => sourceSecretUsers(store, namespace),
     changed: (key) => changes.publish(key, 'other'),
     clock,
@@ -92,25 +88,25 @@ export function openParts(
     network,
     figures,
   })
-  const remotes = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
+  const remoteOf = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
   const validator = openIsolatedValidator({ clock, log, attemptLog: openAttemptLog(path.join(folder, 'checking.json')) })
   const events = new EventRecorder(deps, { component: `${group}/${fieldManager}`, instance: identity })
   return {
     changes,
     store,
     secrets,
-    mirrors: createSyncMirrors(gitMirrors, remotes),
+    mirrors: createSyncMirrors(gitMirrors, remoteOf),
     network,
-    remoteOf: remotes,
-    hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts }),
+    remoteOf,
+    hostApi: createHostApis({ remoteOf, readSecret: secrets.readSecret, network, allowedHosts }),
     validator,
     limiters: new Map([
       ['git-memory', gitMirrors.memory],
       ['validation', validator.limiter],
     ]),
     events,
-    keys: createPushKeys({ kube, clock }, settings.receiver),
-    unfollowed: createUnfollowed({ kube, store, events, clock, log }),
+    keys: createPushKeys({ getSecret, clock }, settings.receiver),
+    unfollowed: createUnfollowed({ ...deps, store, events }),
     clusters: new OtherClusters({ clock, log }, settings.statusPage?.clusters ?? []),
     async close() {
       await events.settled()
@@ -119,6 +115,14 @@ export function openParts(
     },
   }
 }
+
+const warnOfTooMany =
+  (log: Log) =>
+  (namespace: string, kind: string): void =>
+    log.warn(
+      { namespace, message: `more ${kind}s than the controller keeps` },
+      'a namespace has too many objects: further ones are ignored',
+    )
 
 /** Called with a GatewaySync that may need a reconcile, and the kind of change. */
 type ChangeListener = (key: SyncKey, kind: ChangeKind) => void

@@ -9,7 +9,7 @@ import { watchCluster } from '../../runtime/controller/cluster/cluster.ts'
 import { createPushKeys } from '../../runtime/controller/serve/webhook-keys.ts'
 import { runLeader } from '../../runtime/controller/lead/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/serve/receiver.ts'
-import { readClusterSecret } from '../../runtime/controller/cluster/secrets.ts'
+import { createGetSecret, readClusterSecret } from '../../runtime/controller/cluster/secrets.ts'
 import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
 import { openAttemptLog } from '../../runtime/validation/worker/attempt-log.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
@@ -62,6 +62,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   mkdirSync(folder, { recursive: true })
   const tokenFile = path.join(folder, 'token')
   writeFileSync(tokenFile, 'token\n')
+  const getSecret = createGetSecret({ kube, clock })
   const outcomes: string[] = []
   const ready = Promise.withResolvers<void>()
   const watching = watchCluster({ kube, clock, log }, { store, namespaces: [namespace], ready: () => ready.resolve() }, stop.signal)
@@ -71,7 +72,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
       kube,
       store,
       events,
-      keys: createPushKeys({ kube, clock }, open ? {} : { tokenFile }),
+      keys: createPushKeys({ getSecret, clock }, open ? {} : { tokenFile }),
       metrics: { received: (outcome) => outcomes.push(outcome) },
       tracing: noTracing,
       clock,
@@ -82,7 +83,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   )
   const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: connectionBounds, log }, stop.signal)
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log })
-  const way = { readSecret: readClusterSecret({ kube, clock }), network: openNetwork, allowedHosts: [] }
+  const way = { readSecret: readClusterSecret({ getSecret, clock }), network: openNetwork, allowedHosts: [] }
   const remoteOf = createRemotes({ ...way, allowLocal: true, clock, signal: stop.signal })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const validator = openIsolatedValidator({ clock, log, attemptLog: openAttemptLog(path.join(folder, 'checking.json')) })

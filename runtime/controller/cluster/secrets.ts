@@ -4,6 +4,7 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import type { Clock } from '../../platform/clock.ts'
 import { FairCache, keepPromise } from '../../platform/async/fair-cache.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { Kube } from '../../kube/client.ts'
 import { secretType, type Stored } from '../../kube/types.ts'
 import type { ReadSecret, Secret } from '../../git/remote/secrets.ts'
@@ -13,12 +14,27 @@ const keptMs = 2_000
 /** A Secret has up to 1 MiB. */
 const maxKeptBytes = 4 * 1024 * 1024
 const timeoutMs = 5_000
+/** Concurrent reads, in total and of one namespace: a Secret of 1 MiB takes 15 MiB of memory while it is read. */
+const readsAtOnce = { total: 3, perKey: 1 } as const
+
+/** Reads a Secret in its turn. Throws Forbidden, ApiUnavailable. */
+export type GetSecret = (namespace: string, name: string) => Promise<Stored<V1Secret> | undefined>
+
+/** One for each process. */
+export function createGetSecret({ kube, clock }: { kube: Pick<Kube, 'get'>; clock: Clock }): GetSecret {
+  const limiter = new FairLimiter({ ...readsAtOnce, clock })
+  return async (namespace, name) => {
+    const read = (signal: AbortSignal) => kube.get(secretType, { namespace, name }, signal)
+    const done = await limiter.run({ tenant: namespace }, AbortSignal.timeout(timeoutMs), read)
+    return done?.result
+  }
+}
 
 /** Reads Secrets by name from the API server. Throws Forbidden, ApiUnavailable. */
-export function readClusterSecret({ kube, clock }: { kube: Kube; clock: Clock }): ReadSecret {
+export function readClusterSecret({ getSecret, clock }: { getSecret: GetSecret; clock: Clock }): ReadSecret {
   const kept = new FairCache<Promise<Secret | undefined>>({ max: maxKeptBytes, ttlMs: keptMs, clock })
   const read = async (namespace: string, name: string): Promise<Secret | undefined> => {
-    const object = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
+    const object = await getSecret(namespace, name)
     return object === undefined ? undefined : secretOf(object)
   }
   return async (namespace, name, signal) => {

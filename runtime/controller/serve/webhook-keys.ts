@@ -5,11 +5,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../../platform/clock.ts'
 import { FairCache, keepPromise } from '../../platform/async/fair-cache.ts'
-import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
-import type { Kube } from '../../kube/client.ts'
-import { secretType } from '../../kube/types.ts'
+import type { GetSecret } from '../cluster/secrets.ts'
 import { gatherKeys, type Keys, keysIn } from '../../receiver/authenticate.ts'
 
 /** A cache of keys. */
@@ -25,25 +23,12 @@ export type PushKeys = {
 const keptMs = 5_000
 /** Of 2,000 keys of the usual size. A key may have up to 4 KiB. */
 const maxKeptBytes = 2_000 * 1024
-const timeoutMs = 5_000
-/** Concurrent reads of Secrets in total and of one namespace. Anyone can cause reads by calls for its GatewaySyncs, and a Secret has up to 1 MiB. */
-const secretReads = { total: 16, perKey: 4, waitMs: timeoutMs } as const
 
 type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
 
 /** `files`: where the installation's keys are mounted. */
-export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
+export function createPushKeys({ getSecret, clock }: { getSecret: GetSecret; clock: Clock }, files: Files): PushKeys {
   const kept = new FairCache<Promise<string[]>>({ max: maxKeptBytes, ttlMs: keptMs, clock })
-  const turns = new FairLimiter({ ...secretReads, clock })
-  const readInTurn = async (namespace: string, ref: { name: string; key: string }): Promise<string> => {
-    const turn = await turns.acquire({ tenant: namespace })
-    if (turn === undefined) throw new Fault('ApiUnavailable', 'too many Secrets of the namespace are being read')
-    try {
-      return await readSecret(kube, namespace, ref)
-    } finally {
-      turn.release()
-    }
-  }
   const read = (namespace: string, name: string, load: () => Promise<string>): Promise<string[]> => {
     const known = kept.get(name)
     if (known !== undefined) return known
@@ -61,7 +46,7 @@ export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, fi
   const fromSecret = async (namespace: string, ref: { name: string; key: string } | undefined): Promise<string[] | undefined> =>
     ref === undefined
       ? undefined
-      : await read(namespace, `Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readInTurn(namespace, ref))
+      : await read(namespace, `Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(getSecret, namespace, ref))
 
   return {
     async of(namespace, webhook) {
@@ -95,8 +80,8 @@ function required(text: string, name: string): string[] {
   return keys
 }
 
-async function readSecret(kube: Kube, namespace: string, { name, key }: { name: string; key: string }): Promise<string> {
-  const secret = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
+async function readSecret(getSecret: GetSecret, namespace: string, { name, key }: { name: string; key: string }): Promise<string> {
+  const secret = await getSecret(namespace, name)
   const data = secret?.data ?? {}
   const value = Object.hasOwn(data, key) ? data[key] : undefined
   if (value === undefined) throw new Fault('SecretNotFound', `Secret ${namespace}/${name} has no key ${key}`)
