@@ -35,8 +35,8 @@ export const maxVerdictBytes = 2 * 1024 * 1024
 const maxItems = 50
 /** Findings of a root that are kept; the others are only counted. */
 const maxFindings = 500
-/** Characters of all items together: each GatewaySync has its own in its status, which the controller keeps. */
-const maxItemsLength = 16 * 1024
+/** Bytes of all items together: each GatewaySync has its own in its status, which the controller keeps. */
+const maxItemsBytes = 8 * 1024
 const maxPathLength = 4096
 const maxMessageLength = 1024
 
@@ -135,9 +135,9 @@ async function checkCoverages(
 
 /** As many as a status has space for. */
 function firstItems(items: readonly StatusFinding[]): StatusFinding[] {
-  let length = 0
+  let bytes = 0
   const first = items.slice(0, maxItems)
-  const end = first.findIndex(({ rule, path, message }) => (length += rule.length + path.length + message.length) > maxItemsLength)
+  const end = first.findIndex(({ rule, path, message }) => (bytes += Buffer.byteLength(rule + path + message)) > maxItemsBytes)
   return end < 0 ? first : first.slice(0, end)
 }
 
