@@ -31,7 +31,7 @@ export type Validator = {
 }
 
 /** Of `verdictBytes`: a hundred of the largest, and thousands without findings. */
-export const maxVerdictBytes = 2 * 1024 * 1024
+export const maxVerdictBytes = 1024 * 1024
 const maxItems = 50
 /** Findings of a root that are kept; the others are only counted. */
 const maxFindings = 500
