@@ -6,7 +6,7 @@ import { Fault } from '../platform/fault.ts'
 import { type CommitHash, printable } from '../api/values.ts'
 import { FairCache } from '../platform/async/fair-cache.ts'
 import { FairLimiter } from '../platform/async/fair-limiter.ts'
-import type { ReadSecret } from '../git/remote/secrets.ts'
+import type { ReadSecret, Secret } from '../git/remote/secrets.ts'
 import { readKeyring } from '../git/verify/keyring.ts'
 import { verify, type Verified } from '../git/verify/verify.ts'
 import type { ReconcileDeps } from './reconcile.ts'
@@ -26,6 +26,8 @@ export type SignatureDeps = {
 /** How long a good result is cached: each verification starts one or two processes, which polling the same commit must not repeat. */
 const keptMs = 600_000
 const maxKept = 2_000
+/** Of keyrings that are kept: reading one of a megabyte blocks the process for 50 ms, at each poll of a commit that is not signed. */
+const maxKeyringBytes = 2 * 1024 * 1024
 /** Verification takes far less, even on a loaded machine. */
 const timeoutMs = 20_000
 /** Concurrent verifications; each is one or two processes. */
@@ -42,6 +44,13 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
   const limiter = new FairLimiter({ ...limits, clock })
   // Only good results are cached, and only for a while: a key may expire.
   const kept = new FairCache<Verified>({ max: maxKept, ttlMs: keptMs, clock })
+  const keyrings = new FairCache<ReturnType<typeof readKeyring>>({ max: maxKeyringBytes })
+  const keyringOf = (namespace: string, name: string, { version, data }: Secret): ReturnType<typeof readKeyring> => {
+    const key = JSON.stringify([namespace, name, version])
+    const read = keyrings.get(key) ?? readKeyring(data)
+    keyrings.set(namespace, key, read, { size: bytesOf(read) })
+    return read
+  }
   const verifyOnce: ReconcileDeps['verify'] = async ({ namespace, name }, { git }, { commit, name: ref, tag, signer }, signal) => {
     // An artifact is verified before it is fetched (fetch-artifact.ts).
     if (git.oci?.verify !== undefined && signer !== undefined) return { kind: 'verified', commit: signer }
@@ -58,7 +67,7 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
     const question = JSON.stringify([namespace, secretRef.name, secret.version, mode, commit, ref, tag])
     const known = kept.get(question)
     if (known !== undefined) return known
-    const read = readKeyring(secret.data)
+    const read = keyringOf(namespace, secretRef.name, secret)
     if (read.kind === 'unusable') return refuse(`${secretName}: ${read.why}`)
     const key = syncKey(namespace, name)
     const contents = {
@@ -79,4 +88,10 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
     return verified
   }
   return { verify: verifyOnce, limiter }
+}
+
+function bytesOf(read: ReturnType<typeof readKeyring>): number {
+  if (read.kind === 'unusable') return 1024
+  const { pgp, pgpKeys, sshKeys } = read.keyring
+  return 1024 + pgp.length + 512 * (pgpKeys.size + sshKeys.size)
 }

@@ -21,11 +21,11 @@ export type PgpSignature = { algorithm: number; digest: number; keyId: string | 
 
 const tags = { signature: 2, secretKey: 5, publicKey: 6, secretSubkey: 7, publicSubkey: 14 } as const
 
-/** Splits bytes into packets; undefined when a length is missing, too long or indeterminate. */
-export function packetsOf(bytes: Buffer): Packet[] | undefined {
+/** Splits bytes into packets, up to the first beyond `most`; undefined when a length is missing, too long or indeterminate. */
+export function packetsOf(bytes: Buffer, most = Infinity): Packet[] | undefined {
   const packets: Packet[] = []
   let at = 0
-  while (at < bytes.length) {
+  while (at < bytes.length && packets.length <= most) {
     const head = bytes[at] ?? 0
     if ((head & 0x80) === 0) return undefined
     const found = (head & 0x40) === 0 ? oldLength(bytes, at, head & 3) : newLength(bytes, at + 1)
