@@ -160,12 +160,11 @@ void t.test('at most 50 findings are kept, errors first, and all are counted', a
 })
 
 /** Sixty findings about files with long names. */
-const wordy = withFiles(
-  ...Array.from({ length: 60 }, (_, index) => ({ [`${root}/core/ignition/schedule/${'ä'.repeat(110)}${index}/config.json`]: '{}' })),
-)
+const wordy = (name: string) =>
+  withFiles(...Array.from({ length: 60 }, (_, index) => ({ [`${root}/core/ignition/schedule/${name}${index}/config.json`]: '{}' })))
 
 void t.test('as many findings are kept as 8 KiB hold, and all are counted', async (t) => {
-  const verdict = await validate(wordy, request({ default: collections }))
+  const verdict = await validate(wordy('ä'.repeat(110)), request({ default: collections }))
   matchObject(t, verdict, { kind: 'checked', errors: 0, warnings: 60 })
   const items = verdict.kind === 'checked' ? verdict.items : []
   const bytes = items.reduce((sum, { rule, path, message }) => sum + Buffer.byteLength(rule + path + message), 0)
@@ -269,7 +268,7 @@ void t.test('references between resources are validated again when one of them c
 
 void t.test('a namespace with large verdicts displaces its own, not those of another, also in the next thread', async (t) => {
   let lists = 0
-  const listing = listingAt(wordy)
+  const listing = listingAt(wordy('x'.repeat(220)))
   const counted: VersionedListing = {
     ...listing,
     list(...own) {
