@@ -124,7 +124,7 @@ function delivery(
     authorize: (caller, signal) => authorizer.authorize(caller, signal),
     lookup(namespace, name) {
       const record = store.sync(namespace, name)
-      const spec = record === undefined ? undefined : specOf(record)
+      const spec = specOf(record)
       if (record === undefined || spec === undefined) return undefined
       return {
         commits: new Set<string>(publishedCommits(record.status)),

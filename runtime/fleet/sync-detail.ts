@@ -55,7 +55,7 @@ export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Inst
   const reports = facts.reports.filter(({ namespace, gatewaySync }) => namespace === sync.namespace && gatewaySync === sync.name)
   const byPod = new Map(reports.map((report) => [report.pod, report]))
   const entries = own === undefined ? [] : (historyView({ ...facts, syncs: [own], reports })?.entries ?? [])
-  const spec = own === undefined ? undefined : specOf(own)
+  const spec = specOf(own)
   const gateways = sync.gateways.map(({ pod, gateway }) => ({ pod, gateway, details: byPod.get(pod)?.details }))
   return {
     history: entries.map((entry, index) => ({

@@ -13,7 +13,7 @@ import { callForJson } from '../git/credentials/api-call.ts'
 import { addressesOf, type Network } from '../git/remote/network.ts'
 import { proxyFor } from '../git/remote/proxy.ts'
 import { requireAllowedApi } from '../git/remotes.ts'
-import type { SyncKey } from './store/records.ts'
+import { parseSyncKey, type SyncKey } from './store/records.ts'
 
 type Deps = {
   clock: Clock
@@ -110,7 +110,7 @@ export class GatewayQueries {
 
   async #query(key: SyncKey, entry: Entry, signal: AbortSignal): Promise<void> {
     entry.isUnderWay = true
-    const [tenant = '', name = ''] = key.split('/')
+    const { namespace: tenant, name } = parseSyncKey(key)
     try {
       await this.#limiter.run({ tenant, key: name }, signal, async (own) => {
         if (this.#isCurrent(key, entry)) this.#keep(key, entry, await this.#answerOf(tenant, entry, own))
@@ -154,7 +154,7 @@ export class GatewayQueries {
     entry.known = { about, record }
     entry.dueMs = clock.monotonicMs() + intervalMs
     if (record.state === before?.state && record.why === before.why) return
-    const [namespace = '', name = ''] = key.split('/')
+    const { namespace, name } = parseSyncKey(key)
     log.info({ namespace, name, pod, message: record.why ?? record.state }, 'gateway check result changed')
     if (record.state !== (before?.state ?? 'Unknown')) changed(key)
   }

@@ -37,7 +37,7 @@ import { sharingKeyOf, specKeyOf } from './source/resolution-keys.ts'
 import type { Resolution, ResolutionResult, Resolutions } from './source/resolutions.ts'
 import type { ReconcileResult } from '../platform/async/queue.ts'
 import type { Store } from './store/store.ts'
-import { type GatewaySyncRecord, syncKey, type SyncKey } from './store/records.ts'
+import { type GatewaySyncRecord, parseSyncKey, syncKey, type SyncKey } from './store/records.ts'
 import { parseSpec } from '../api/schema/spec-of.ts'
 import { readRepository } from '../git/remote/remote.ts'
 
@@ -102,7 +102,7 @@ const maxWaitMs = 3_600_000
  */
 export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: AbortSignal): Promise<ReconcileResult> {
   const { store, resolutions } = deps
-  const [namespace = '', name = ''] = key.split('/')
+  const { namespace, name } = parseSyncKey(key)
   const record = store.sync(namespace, name)
   if (record === undefined) return forget(deps, { namespace, name })
   const parsed = parseSpec(record, deps)

@@ -14,9 +14,9 @@ const anywhere = gatewaySyncSpec({ allowLocal: true })
 const inCluster = gatewaySyncSpec({ allowLocal: false })
 const parsed = new WeakMap<object, { spec: GatewaySyncSpec | undefined; fitsCluster?: boolean }>()
 
-/** For endpoints, which any replica serves for objects it has not reconciled. Undefined for an invalid spec. */
-export function specOf(record: WithSpec): GatewaySyncSpec | undefined {
-  return entryOf(record).spec
+/** For endpoints, which any replica serves for objects it has not reconciled. Undefined without a record, and for an invalid spec. */
+export function specOf(record: WithSpec | undefined): GatewaySyncSpec | undefined {
+  return record === undefined ? undefined : entryOf(record).spec
 }
 
 /** `allowLocal`: a path or a `file:` URL is accepted as the repository. */

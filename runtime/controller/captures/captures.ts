@@ -13,7 +13,7 @@ import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Store } from '../../reconcile/store/store.ts'
-import { type GatewaySyncRecord, syncKey, type SyncKey } from '../../reconcile/store/records.ts'
+import { type GatewaySyncRecord, parseSyncKey, syncKey, type SyncKey } from '../../reconcile/store/records.ts'
 import type { OpenHostApi } from '../../git/api/host-api.ts'
 import {
   acceptOffer,
@@ -186,14 +186,14 @@ export class Captures {
 }
 
 function recordOf(store: Store, key: SyncKey): GatewaySyncRecord | undefined {
-  const [namespace = '', name = ''] = key.split('/')
+  const { namespace, name } = parseSyncKey(key)
   return store.sync(namespace, name)
 }
 
 /** Requests the pull requests that entries wait for. Of those that share a branch, the newest commit comes last and wins. */
 function openWaiting(deps: Deps, { pullRequests }: Term, key: SyncKey, entries: readonly CaptureEntry[]): void {
   const record = recordOf(deps.store, key)
-  const spec = record === undefined ? undefined : specOf(record)
+  const spec = specOf(record)
   if (record === undefined || spec?.capture === undefined) return
   const waiting = entries
     .filter(({ pullRequest }) => pullRequest?.state === 'Waiting')

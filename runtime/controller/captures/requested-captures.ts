@@ -56,7 +56,7 @@ export function requestOf(
   offer: CaptureOffer,
 ): RequestedCapture | undefined {
   const record = store.sync(namespace, name)
-  const spec = record === undefined ? undefined : specOf(record)
+  const spec = specOf(record)
   const capture = spec?.capture
   if (record === undefined || spec === undefined || capture === undefined || !capture.enabled) return undefined
   const request = captureRequest(record.annotations)

@@ -20,7 +20,7 @@ import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
 import { type SharedLimiters, Throttling } from '../../reconcile/throttling.ts'
 import type { SecretChanges } from '../../reconcile/source/secret-changes.ts'
 import type { ChangeKind, Store } from '../../reconcile/store/store.ts'
-import { projectGatewaySync, type SyncKey } from '../../reconcile/store/records.ts'
+import { parseSyncKey, projectGatewaySync, type SyncKey } from '../../reconcile/store/records.ts'
 import type { SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
 import type { Receiver } from '../../settings/controller.ts'
 import type { OpenHostApi } from '../../git/api/host-api.ts'
@@ -85,9 +85,9 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const limiters: SharedLimiters = new Map([...deps.limiters, ['source-resolution', hosts]])
   for (const [resource, limiter] of limiters) metrics.limiting(resource, limiter)
   const pollMs = (key: SyncKey): number => {
-    const [namespace = '', name = ''] = key.split('/')
+    const { namespace, name } = parseSyncKey(key)
     const record = store.sync(namespace, name)
-    const spec = record === undefined ? undefined : specOf(record)
+    const spec = specOf(record)
     return spec === undefined ? 0 : longestPollMs(spec)
   }
   const throttling = new Throttling({
@@ -144,10 +144,10 @@ function reconcileDepsOf(
     queries,
     observed(key, status) {
       metrics.observed(key, status)
-      const [namespace = '', name = ''] = key.split('/')
+      const { namespace, name } = parseSyncKey(key)
       // Only what the API server accepted is sent to git hosts and receivers.
       const record = store.sync(namespace, name)
-      const spec = record === undefined ? undefined : specOf(record)
+      const spec = specOf(record)
       if (record === undefined) statuses.forget({ namespace, name })
       else if (spec !== undefined) statuses.observed({ namespace, name, git: spec.git, status: record.status })
     },
@@ -232,9 +232,9 @@ function openCommitStatuses({ hostApi, store, events, clock, log, metrics }: Lea
 
 function logFailedReconcile({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: SyncKey, error: unknown): void {
   const { reason, message } = asFault(error)
-  const [namespace = '', name = ''] = key.split('/')
+  const { namespace, name } = parseSyncKey(key)
   const record = store.sync(namespace, name)
-  const spec = record === undefined ? undefined : specOf(record)
+  const spec = specOf(record)
   const open = record === undefined || spec === undefined ? undefined : openRequestId(record, spec)
   logOf(log, open ?? record?.status.source?.requested?.id).warn(
     { namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) },
@@ -254,7 +254,7 @@ async function retryOnConflict<Result>(
       return await work()
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
-      const [namespace = '', name = ''] = key.split('/')
+      const { namespace, name } = parseSyncKey(key)
       store.updateSync(await readCurrent(statusKube, { namespace, name }, signal))
     }
   }

@@ -33,7 +33,7 @@ export function commitsOfStore({
   const contents = createCommitContents({ mirrors, clock })
   const found = ({ namespace, name }: SyncName): SyncOfMirror | undefined => {
     const record = store.sync(namespace, name)
-    const spec = record === undefined ? undefined : specOf(record)
+    const spec = specOf(record)
     return spec === undefined ? undefined : { namespace, name, spec }
   }
   return {

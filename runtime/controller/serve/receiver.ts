@@ -15,7 +15,7 @@ import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 import { receiverApp } from '../../receiver/app.ts'
 import type { ReceiverDeps, ReceiverNotice } from '../../receiver/receiver-deps.ts'
 import { targetOf } from '../../receiver/request/choose-ref.ts'
-import { type GatewaySyncRecord, type SyncKey, syncKey } from '../../reconcile/store/records.ts'
+import { type GatewaySyncRecord, parseSyncKey, type SyncKey, syncKey } from '../../reconcile/store/records.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
 import type { Tracing } from '../../telemetry/tracing/trace.ts'
@@ -73,7 +73,7 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
     lookup(namespace, name) {
       if (parts.notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
       const record = store.sync(namespace, name)
-      const spec = record === undefined ? undefined : specOf(record)
+      const spec = specOf(record)
       if (record === undefined || spec === undefined) return undefined
       return targetOf(spec, record.annotations, record.status)
     },
@@ -88,7 +88,7 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
     isRefused: (namespace, name, id) => isRefused(store.sync(namespace, name)?.status ?? {}, id),
     keys(namespace, name) {
       const record = store.sync(namespace, name)
-      return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
+      return keys.of(namespace, specOf(record)?.webhook)
     },
     async request(namespace, name, annotations, superseded) {
       const record = await changeSync(parts, { namespace, name }, (record) => {
@@ -146,7 +146,7 @@ export function createSyncIndexes(store: Pick<Store, 'sync' | 'syncs' | 'watch'>
   const namespaces = new Map<string, { index: SyncIndex; changed: Set<string> }>()
 
   const note = (sync: SyncKey): void => {
-    const [namespace = '', name = ''] = sync.split('/')
+    const { namespace, name } = parseSyncKey(sync)
     const own = namespaces.get(namespace) ?? { index: new SyncIndex(), changed: new Set<string>() }
     if (store.sync(namespace, name) !== undefined) own.changed.add(name)
     else {
@@ -165,7 +165,7 @@ export function createSyncIndexes(store: Pick<Store, 'sync' | 'syncs' | 'watch'>
     const { index, changed } = namespaces.get(namespace) ?? { index: new SyncIndex(), changed: new Set<string>() }
     for (const name of changed) {
       const record = store.sync(namespace, name)
-      const spec = record === undefined ? undefined : specOf(record)
+      const spec = specOf(record)
       index.set(name, { keySource: keySource(spec?.webhook), repository: spec?.webhook?.repo ?? spec?.git.repo })
     }
     changed.clear()

@@ -10,7 +10,7 @@ import type { DesiredRef } from '../decide/request.ts'
 import type { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { LimiterRequest } from '../../platform/async/limiter-options.ts'
 import { createSharedResults, type HostAnswer, sharedResolution, type SharedResult } from './shared-results.ts'
-import type { SyncKey } from '../store/records.ts'
+import { parseSyncKey, type SyncKey } from '../store/records.ts'
 
 /** One source resolution. */
 export type Resolution = {
@@ -175,7 +175,7 @@ export class Resolutions {
       const listeners = results.add(resolution.sharingKey, key, result, how)
       for (const listener of listeners) if (listener !== key) ready(listener)
     }
-    const [tenant = '', owner = ''] = key.split('/')
+    const { namespace: tenant, name: owner } = parseSyncKey(key)
     const known = (): SharedResult | undefined => results.of(resolution.sharingKey, key)
     const share = shareThrough(
       { clock, known, runningQueries: this.#runningQueries, notify },

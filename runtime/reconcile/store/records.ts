@@ -54,6 +54,11 @@ export function syncKey(namespace: string, name: string): SyncKey {
   return `${namespace}/${name}`
 }
 
+export function parseSyncKey(key: SyncKey): { namespace: string; name: string } {
+  const [namespace = '', name = ''] = key.split('/')
+  return { namespace, name }
+}
+
 /** Limit of one spec, and of all specs of a namespace: the controller parses and keeps the specs of all namespaces. */
 export const maxSpecBytes = 128 * 1024
 export const maxNamespaceSpecBytes = 4 * 1024 * 1024
