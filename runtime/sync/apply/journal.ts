@@ -69,15 +69,11 @@ function* firstLines({ run, bootId, base, steps, emptied }: Journal): Generator<
   for (const folder of emptied) yield `${JSON.stringify(['e', folder])}\n`
 }
 
-/** Throws StateUnreadable for an incomplete journal: it is renamed into place when complete, so anything else is damage. */
-export function decodeJournal(text: string): Journal {
-  const reader = journalReader()
-  for (const line of text.replace(/\n$/, '').split('\n')) reader.line(line)
-  return reader.finish()
-}
-
-/** Decodes line by line, because the text of a large journal should not be in memory as a whole. Both throw StateUnreadable. */
-function journalReader(): { line(text: string): void; finish(): Journal } {
+/**
+ * Decodes line by line, because the text of a large journal should not be in memory as a whole. Both throw StateUnreadable, `finish` also for an
+ * incomplete journal: it is renamed into place when complete, so anything else is damage.
+ */
+export function journalReader(): { line(text: string): void; finish(): Journal } {
   const steps: Step[] = []
   const emptied: string[] = []
   const changes: ManifestChange[] = []

@@ -5,11 +5,11 @@ import { appendFileSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, 
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
+import { decodeJournal } from '../../../support/decode-journal.ts'
 import { throwsError } from '../../../support/assertions.ts'
 import type { BlobId } from '../../../../runtime/content/protocol/protocol.ts'
 import { maxRecordBytes } from '../../../../runtime/sync/disk/manifest-file.ts'
 import {
-  decodeJournal,
   dropJournal,
   encodeJournal,
   interruptedApply,
