@@ -163,7 +163,7 @@ function createAgentFollower(
         )
       },
       listChanges,
-      capture: (source, target, asked, signal) => upload(source, target, asked, (offer) => client().capture(offer, signal), signal),
+      capture: (source, target, request, signal) => upload(source, target, request, (offer) => client().capture(offer, signal), signal),
       captureQuiet: (source, target, quiet, signal) =>
         uploadQuiet(source, target, quiet, (offer) => client().capture(offer, signal), signal),
       report,
@@ -234,12 +234,12 @@ function unusableClient(fault: Fault): DeliveryClient {
 function gatewayOf(
   { clock, log }: Pick<Deps, 'clock' | 'log'>,
   spec: GatewaySyncSpec['gateway'],
-  ask: (signal: AbortSignal) => Promise<GatewayAccess>,
+  fetchAccess: (signal: AbortSignal) => Promise<GatewayAccess>,
 ): Gateway {
   const port = spec.port ?? (spec.tls ? 8043 : 8088)
   const url = `${spec.tls ? 'https' : 'http'}://localhost:${port}`
   if (spec.api === undefined && spec.caBundle === undefined) return connectGateway({ url, apiKey: async () => undefined, clock, log })
-  const access = createAccessKeeper({ clock, ask })
+  const access = createAccessKeeper({ clock, fetchAccess })
   const apiKey = async (): Promise<string | undefined> => (spec.api === undefined ? undefined : (await access.get()).apiKey)
   const ca = async (): Promise<string | undefined> => (spec.caBundle === undefined ? undefined : (await access.get()).caBundle)
   return connectGateway({ url, apiKey, ca, renew: () => access.renew(), clock, log })

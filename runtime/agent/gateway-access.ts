@@ -17,18 +17,24 @@ export type AccessKeeper = {
 const keptMs = 600_000
 /** A key that stays wrong must not cause a stream of calls. */
 const minBetweenMs = 10_000
-const askTimeoutMs = 10_000
+const fetchTimeoutMs = 10_000
 
-/** `ask` calls the content server. Answers are cached for ten minutes; after that the last one stays in use if a new fetch fails. */
-export function createAccessKeeper({ clock, ask }: { clock: Clock; ask(signal: AbortSignal): Promise<GatewayAccess> }): AccessKeeper {
+/** `fetchAccess` calls the content server. Answers are cached for ten minutes; after that the last one stays in use if a new fetch fails. */
+export function createAccessKeeper({
+  clock,
+  fetchAccess,
+}: {
+  clock: Clock
+  fetchAccess(signal: AbortSignal): Promise<GatewayAccess>
+}): AccessKeeper {
   let known: { access: GatewayAccess; atMs: number } | undefined
-  let asking: Promise<GatewayAccess> | undefined
+  let running: Promise<GatewayAccess> | undefined
   let triedMs = Number.NEGATIVE_INFINITY
 
   const refresh = async (): Promise<GatewayAccess> => {
-    asking ??= ask(deadline(askTimeoutMs)).finally(() => (asking = undefined))
+    running ??= fetchAccess(deadline(fetchTimeoutMs)).finally(() => (running = undefined))
     triedMs = clock.monotonicMs()
-    const access = await asking
+    const access = await running
     known = { access, atMs: clock.monotonicMs() }
     return access
   }

@@ -18,11 +18,11 @@ export type Drift = NonNullable<CycleResult['drift']>
  */
 export type UploadDeps = {
   /** Lists local changes for the report; undefined: not possible now. */
-  listChanges?(source: Source, target: SyncTarget, asked: RequestIdentity, signal: AbortSignal): Promise<ReportedChanges | undefined>
+  listChanges?(source: Source, target: SyncTarget, request: RequestIdentity, signal: AbortSignal): Promise<ReportedChanges | undefined>
   /** Timeout of one attempt; shorter in tests. */
   listTimeoutMs?: number
   /** Captures for a request; `again`: call again later. */
-  capture?(source: Source, target: SyncTarget, asked: RequestIdentity, signal: AbortSignal): Promise<'done' | 'again'>
+  capture?(source: Source, target: SyncTarget, request: RequestIdentity, signal: AbortSignal): Promise<'done' | 'again'>
   /** Captures changes that were stable for `quietMs`; returns in how many ms to call again, undefined: when there is drift. */
   captureQuiet?(
     source: Source,
@@ -56,7 +56,7 @@ export async function uploadChanges(
   { listChanges, listTimeoutMs = defaultListTimeoutMs, capture, captureQuiet, log }: UploadDeps,
   source: Source,
   target: SyncTarget,
-  asked: ChangeRequests & { drift: Drift | undefined },
+  requests: ChangeRequests & { drift: Drift | undefined },
   signal: AbortSignal,
 ): Promise<UploadResult> {
   const attempt = async <Result>(failure: string, work: () => Promise<Result>): Promise<Result | 'failed'> => {
@@ -69,7 +69,7 @@ export async function uploadChanges(
       return 'failed'
     }
   }
-  const { uid, list: listRequest, capture: request, quiet, drift } = asked
+  const { uid, list: listRequest, capture: request, quiet, drift } = requests
   const listing =
     listChanges === undefined || listRequest === undefined
       ? undefined

@@ -4,7 +4,7 @@
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ControllerConfig } from '../settings/environment.ts'
-import { addressOf, type AskLeader, createForwarding, readAddress } from '../content/server/forward.ts'
+import { addressOf, type ForwardToLeader, createForwarding, readAddress } from '../content/server/forward.ts'
 import { createContact } from '../content/server/leader-connection.ts'
 import type { Kube } from '../kube/client.ts'
 import type { Confirm, Lead } from '../kube/lease/hold.ts'
@@ -23,7 +23,7 @@ export type Leadership = {
   /** Returns the name of this replica while it leads. */
   leads(): string | undefined
   /** Returns the client of the leading replica; undefined when this one leads or the leader is unknown. */
-  leader(): AskLeader | undefined
+  leader(): ForwardToLeader | undefined
   /** Stands by and leads alternately until `signal` aborts; then releases the Lease. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
   const { leading, metrics, certificates, clock, log } = deps
   const { settings, identity, podIP } = config
   const peers = { serverName: new URL(settings.delivery.url).hostname, caBundle: () => certificates.current().caBundle }
-  const askAt = createForwarding({ ...peers, log })
+  const forwardTo = createForwarding({ ...peers, log })
   let leaderAddress: string | undefined
   let isLeading = false
 
@@ -70,7 +70,7 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
   }
   return {
     leads: () => (isLeading ? identity : undefined),
-    leader: () => (leaderAddress === undefined ? undefined : askAt(leaderAddress)),
+    leader: () => (leaderAddress === undefined ? undefined : forwardTo(leaderAddress)),
     async run(signal) {
       if (settings.leaderElection) await runWithLease({ kube: leading, clock, log }, lease, lead, signal)
       else await lead(signal, async () => undefined)

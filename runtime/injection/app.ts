@@ -53,7 +53,7 @@ export type AdmissionDeps = {
   /** Returns why this replica does not know the GatewaySyncs yet; empty when it does. */
   notReady(): readonly string[]
   /** Returns the GatewaySync of a namespace: the named one, or without a name the only one. */
-  lookup(asked: Lookup, signal: AbortSignal): FoundSync | Promise<FoundSync>
+  lookup(key: Lookup, signal: AbortSignal): FoundSync | Promise<FoundSync>
   clock: Clock
   log: Log
   observe(outcome: AdmissionOutcome, durationMs: number): void
@@ -88,23 +88,23 @@ export function admissionApp(deps: AdmissionDeps): Hono {
       log.warn({ message: why }, 'admission review is invalid')
       return refuse(context, status, why)
     }
-    const asked: ReviewRequest = parseReview(body.value)
-    if (asked.kind === 'malformed') {
+    const review: ReviewRequest = parseReview(body.value)
+    if (review.kind === 'malformed') {
       count('malformed')
-      log.warn({ message: asked.why }, 'admission review is invalid')
-      return refuse(context, 400, asked.why)
+      log.warn({ message: review.why }, 'admission review is invalid')
+      return refuse(context, 400, review.why)
     }
-    if (asked.kind === 'other') {
+    if (review.kind === 'other') {
       count('malformed')
-      log.warn({ message: asked.why, requestId: asked.uid }, 'admission review is not for a pod')
-      return context.json(answer(asked.uid, [], [asked.why]))
+      log.warn({ message: review.why, requestId: review.uid }, 'admission review is not for a pod')
+      return context.json(answer(review.uid, [], [review.why]))
     }
-    const { operations, warnings } = await inject(deps, asked, peer).catch((error: unknown) => {
+    const { operations, warnings } = await inject(deps, review, peer).catch((error: unknown) => {
       count('failed')
       throw error
     })
     count(operations.length === 0 ? 'unchanged' : 'injected')
-    return context.json(answer(asked.uid, operations, warnings))
+    return context.json(answer(review.uid, operations, warnings))
   })
   app.all(mutatePath, (context) => {
     context.header('allow', 'POST')
@@ -120,10 +120,10 @@ export function admissionApp(deps: AdmissionDeps): Hono {
 
 async function inject(
   deps: AdmissionDeps,
-  asked: Extract<ReviewRequest, { kind: 'pod' }>,
+  review: Extract<ReviewRequest, { kind: 'pod' }>,
   peer: string,
 ): Promise<{ operations: Parameters<typeof answer>[1]; warnings: string[] }> {
-  const { pod, namespace } = asked
+  const { pod, namespace } = review
   if (whyUnchanged(pod) !== undefined) return { operations: [], warnings: [] }
   const sync = await find(deps, { namespace, name: namedSync(pod), peer })
   const injection = injectAgent(pod, deps.settings, sync)
@@ -133,12 +133,12 @@ async function inject(
     return { operations: [], warnings: [injection.why] }
   }
   for (const message of injection.warnings) deps.log.warn({ namespace, pod: name, message }, 'agent injected with a warning')
-  deps.log.info({ namespace, pod: name, requestId: asked.uid }, 'agent injected')
+  deps.log.info({ namespace, pod: name, requestId: review.uid }, 'agent injected')
   return injection
 }
 
-async function find({ lookup, log, clock }: AdmissionDeps, asked: Lookup): Promise<FoundSync> {
-  const { namespace, name } = asked
+async function find({ lookup, log, clock }: AdmissionDeps, key: Lookup): Promise<FoundSync> {
+  const { namespace, name } = key
   const end = new AbortController()
   // Even a search for the GatewaySync that ignores its signal must not delay the answer.
   const late = async (): Promise<never> => {
@@ -146,7 +146,7 @@ async function find({ lookup, log, clock }: AdmissionDeps, asked: Lookup): Promi
     throw new Fault('Timeout', `no answer within ${lookupTimeoutMs} ms`)
   }
   try {
-    return await Promise.race([lookup(asked, end.signal), late()])
+    return await Promise.race([lookup(key, end.signal), late()])
   } catch (error) {
     const fault = asFault(error)
     log.warn({ namespace, reason: fault.reason, message: fault.message }, 'GatewaySync could not be looked up')

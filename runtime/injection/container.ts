@@ -142,9 +142,9 @@ const known = ['cpu', 'memory', 'ephemeral-storage']
 export function agentResources(installed: ControllerSettings['agent'], spec: AgentSpec | undefined, pod: Pod): AgentResources {
   const fallback = usable(withoutSpec(installed, pod))
   if (spec?.resources === undefined) return fallback
-  const asked = usable(spec.resources)
-  const warnings = asked.warnings.map((warning) => `spec.agent.resources: ${warning}`)
-  return exceeds(spec.resources) ? { resources: fallback.resources, warnings } : { resources: asked.resources, warnings }
+  const requested = usable(spec.resources)
+  const warnings = requested.warnings.map((warning) => `spec.agent.resources: ${warning}`)
+  return exceeds(spec.resources) ? { resources: fallback.resources, warnings } : { resources: requested.resources, warnings }
 }
 
 function usable(resources: Resources): AgentResources {

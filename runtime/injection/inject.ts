@@ -189,17 +189,17 @@ type AgentImage = { image: string; imagePullPolicy: string; warning: string | un
 /** The installation's image, or the GatewaySync's if the installation permits that. */
 function agentImage(installed: Installed, spec: AgentSpec | undefined): AgentImage {
   const { image, imagePullPolicy } = installed
-  const asked = spec?.image
-  if (asked === undefined) return { image, imagePullPolicy, warning: undefined }
+  const requested = spec?.image
+  if (requested === undefined) return { image, imagePullPolicy, warning: undefined }
   if (!installed.allowImageOverride) {
     const warning = 'spec.agent.image is not used: the installation does not set agent.allowImageOverride'
     return { image, imagePullPolicy, warning }
   }
   const { repository, suffix } = splitImage(image)
-  const name = `${asked.repository ?? repository}${asked.tag === undefined ? suffix : `:${asked.tag}`}`
+  const name = `${requested.repository ?? repository}${requested.tag === undefined ? suffix : `:${requested.tag}`}`
   // The API server rejects a pod whose image begins or ends with a space.
   if (/\s/.test(name)) return { image, imagePullPolicy, warning: `spec.agent.image is not used: "${name}" contains a space` }
-  return { image: name, imagePullPolicy: asked.pullPolicy ?? imagePullPolicy, warning: undefined }
+  return { image: name, imagePullPolicy: requested.pullPolicy ?? imagePullPolicy, warning: undefined }
 }
 
 /** Splits `host:5000/a/b:tag@sha256:…`: a colon after the last slash begins the tag, an at sign the digest. */

@@ -105,9 +105,10 @@ function mountedAsData(pod: Pod, names: ReadonlySet<string>): string | undefined
 /** Returns the volume that the annotation names, else the one mounted at the data directory, else the only one with a default name. */
 export function findDataVolume(pod: Pod): DataVolume {
   const names = new Set(pod.spec.volumes?.map(({ name }) => name))
-  const asked = pod.metadata.annotations?.[podAnnotations.dataVolume]
+  const requested = pod.metadata.annotations?.[podAnnotations.dataVolume]
   const usual = defaultNames.filter((one) => names.has(one))
-  const name = asked === undefined || asked === '' ? (mountedAsData(pod, names) ?? (usual.length === 1 ? usual[0] : undefined)) : asked
+  const name =
+    requested === undefined || requested === '' ? (mountedAsData(pod, names) ?? (usual.length === 1 ? usual[0] : undefined)) : requested
   if (name === undefined) {
     const what =
       usual.length > 1

@@ -51,7 +51,7 @@ type Deps = {
 type Message = {
   sync: Pick<ReportedSync, 'namespace' | 'name' | 'git'>
   requestId: string | undefined
-  asked: NonNullable<ReportedSync['git']['commitStatus']>
+  settings: NonNullable<ReportedSync['git']['commitStatus']>
   state: CommitState
 }
 /** What a host shows, or will; after `againMs` it is sent again even if unchanged, because it was rejected. */
@@ -68,8 +68,8 @@ const refusedAgainMs = 900_000
 export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitStatuses {
   const { clock } = deps
   const shown = new Map<string, Shown>()
-  const delivered = (key: string, { sync: { namespace, name }, requestId, asked, state }: Message, how: Delivery): void => {
-    deps.delivered(asked.provider, how.kind)
+  const delivered = (key: string, { sync: { namespace, name }, requestId, settings, state }: Message, how: Delivery): void => {
+    deps.delivered(settings.provider, how.kind)
     const about = { namespace, name, commit: state.commit }
     const log = logOf(deps.log, requestId)
     if (how.kind === 'sent') return log.debug(about, 'commit status sent')
@@ -89,20 +89,20 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
   return {
     observed(sync) {
       const key = `${sync.namespace}/${sync.name}`
-      const asked = sync.git.commitStatus
+      const settings = sync.git.commitStatus
       const state = commitStateOf(sync.status)
-      if (asked === undefined || state === undefined) {
+      if (settings === undefined || state === undefined) {
         shown.delete(key)
         return
       }
-      const text = JSON.stringify([sync.git.repo, asked, state])
+      const text = JSON.stringify([sync.git.repo, settings, state])
       const last = shown.get(key)
       const isKnown = last === undefined ? isOld(sync.status, state, clock.now()) : isShown(last, state, text, clock.monotonicMs())
       if (last !== undefined && isKnown) return
       shown.set(key, { commit: state.commit, state: state.state, text, againMs: Infinity })
       const { namespace, name, git, status } = sync
       const requestId = status.source?.commit === state.commit ? status.source.requested?.id : undefined
-      if (!isKnown) outbox.put(key, { sync: { namespace, name, git }, requestId, asked, state })
+      if (!isKnown) outbox.put(key, { sync: { namespace, name, git }, requestId, settings, state })
     },
     forget: ({ namespace, name }) => void shown.delete(`${namespace}/${name}`),
     settled: () => outbox.settled(),
@@ -124,18 +124,18 @@ function isOld({ conditions = [], published }: GatewaySyncStatus, { state }: Com
 
 async function postStatus(
   open: OpenHostApi,
-  { sync: { namespace, name, git }, asked, state }: Message,
+  { sync: { namespace, name, git }, settings, state }: Message,
   signal: AbortSignal,
 ): Promise<Tried> {
   try {
-    const { url, credentials, call } = await open(namespace, git, { ...asked, field: 'spec.git.commitStatus' }, signal)
-    const repository = hostedRepository(url, asked.provider, asked.apiBaseURL)
+    const { url, credentials, call } = await open(namespace, git, { ...settings, field: 'spec.git.commitStatus' }, signal)
+    const repository = hostedRepository(url, settings.provider, settings.apiBaseURL)
     if (repository === undefined) {
-      return { kind: 'never', fault: new Fault('CommitStatusRefused', `spec.git.repo is not a repository URL of ${asked.provider}`) }
+      return { kind: 'never', fault: new Fault('CommitStatusRefused', `spec.git.repo is not a repository URL of ${settings.provider}`) }
     }
-    const request = statusCall(asked.provider, repository, credentials, state, asked.context ?? `cluster-sync/${namespace}/${name}`)
+    const request = statusCall(settings.provider, repository, credentials, state, settings.context ?? `cluster-sync/${namespace}/${name}`)
     const answer = await call(request, signal)
-    const meaning = readAnswer(asked.provider, answer)
+    const meaning = readAnswer(settings.provider, answer)
     if (meaning.kind === 'taken') return { kind: 'sent' }
     const where = `${new URL(request.url).host} answered ${answer.status}`
     if (meaning.kind === 'refused') return { kind: 'never', fault: new Fault('CommitStatusRefused', `${where}${advice(answer.status)}`) }
@@ -161,7 +161,7 @@ type Host = {
   /** Characters. */
   maxDescription: number
   /** The path of the call, below the API, and its body. */
-  call(names: readonly string[], asked: CommitStatus): { path: string; body: Record<string, unknown> }
+  call(names: readonly string[], status: CommitStatus): { path: string; body: Record<string, unknown> }
 }
 
 /** `page`: the commit's web page. */
@@ -170,9 +170,9 @@ type CommitStatus = { commit: string; state: string; description: string; contex
 const defaultWords: StateTexts = { pending: 'pending', success: 'success', failure: 'failure' }
 const buildWords: StateTexts = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED' }
 
-const defaultCall: Host['call'] = ([owner = '', name = ''], { commit, ...asked }) => ({
+const defaultCall: Host['call'] = ([owner = '', name = ''], { commit, ...status }) => ({
   path: `repos/${part(owner)}/${part(name)}/statuses/${commit}`,
-  body: defaultBody(asked),
+  body: defaultBody(status),
 })
 
 /**
@@ -201,18 +201,18 @@ const hosts: Record<StatusProvider, Host> = {
   bitbucket: {
     words: buildWords,
     maxDescription: 255,
-    call: ([workspace = '', name = ''], asked) => ({
-      path: `repositories/${part(workspace)}/${part(name)}/commit/${asked.commit}/statuses/build`,
+    call: ([workspace = '', name = ''], status) => ({
+      path: `repositories/${part(workspace)}/${part(name)}/commit/${status.commit}/statuses/build`,
       // A key has at most 40 characters there.
-      body: buildBody({ ...asked, page: `${asked.page}/commits/${asked.commit}` }, 40),
+      body: buildBody({ ...status, page: `${status.page}/commits/${status.commit}` }, 40),
     }),
   },
   bitbucketserver: {
     words: buildWords,
     maxDescription: 255,
-    call: ([project = '', name = ''], asked) => ({
-      path: `projects/${part(project)}/repos/${part(name)}/commits/${asked.commit}/builds`,
-      body: buildBody({ ...asked, page: `${asked.page}/commits/${asked.commit}` }, 255),
+    call: ([project = '', name = ''], status) => ({
+      path: `projects/${part(project)}/repos/${part(name)}/commits/${status.commit}/builds`,
+      body: buildBody({ ...status, page: `${status.page}/commits/${status.commit}` }, 255),
     }),
   },
   azuredevops: {

@@ -186,7 +186,7 @@ async function requestAll(
   { namespace, payload, startedMs }: { namespace: string; payload: RefPayload; startedMs: number },
 ): Promise<Response> {
   const limited = pLimit(writesAtOnce)
-  const asked: Promise<Outcome>[] = []
+  const requests: Promise<Outcome>[] = []
   const refused: Refused[] = []
   for await (const name of receiver.turns.each(namespace, names)) {
     const own = authentications.get(syncs.keySourceOf(name) ?? '')
@@ -197,7 +197,7 @@ async function requestAll(
     if (target === undefined || chosen === undefined || ('why' in chosen && chosen.why === 'OtherRepository')) continue
     if (authentication.kind === 'refused') refused.push({ name, keys })
     else
-      asked.push(
+      requests.push(
         limited(() =>
           requestOne(
             receiver,
@@ -208,7 +208,7 @@ async function requestAll(
         ),
       )
   }
-  const outcomes = await Promise.all(asked)
+  const outcomes = await Promise.all(requests)
   const keyFault = notifyKeyFaults(receiver, namespace, refused)
   if (outcomes.length === 0 && keyFault !== undefined) return failed(receiver, context, keyFault, { namespace })
   if (outcomes.length === 0) return ignored(receiver, context, 'OtherRepository', payload.event)

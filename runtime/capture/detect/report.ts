@@ -17,7 +17,7 @@ import { maskSecrets } from '../../sync/plan/mask.ts'
 export type ReportChanges = (
   source: Source,
   target: SyncTarget,
-  asked: RequestIdentity,
+  request: RequestIdentity,
   signal: AbortSignal,
 ) => Promise<ReportedChanges | undefined>
 
@@ -29,8 +29,8 @@ const maxTooLong = 20
 /** Reads the changes once per request: the answer stays as of that time. */
 export function createChangesReporter(): ReportChanges {
   let lastReport: { of: RequestIdentity; changes: ReportedChanges } | undefined
-  return async (source, target, asked, signal) => {
-    if (lastReport !== undefined && isSameRequest(lastReport.of, asked)) return lastReport.changes
+  return async (source, target, request, signal) => {
+    if (lastReport !== undefined && isSameRequest(lastReport.of, request)) return lastReport.changes
     lastReport = undefined
     const seen = await changesInPlace(source, target, signal)
     if (seen === undefined) return undefined
@@ -57,7 +57,7 @@ export function createChangesReporter(): ReportChanges {
     if (notShown > 0) lines.push(`… ${notShown} more files`)
     const sum = sumOf(found)
     const text = [...lines, sumLine(sum, at.commit)].join('\n')
-    lastReport = { of: asked, changes: { request: asked.request, commit: at.commit, ...sum, text } }
+    lastReport = { of: request, changes: { request: request.request, commit: at.commit, ...sum, text } }
     return lastReport.changes
   }
 }

@@ -19,7 +19,7 @@ import { digestOf } from './commit.ts'
 export type UploadChanges = (
   source: Source,
   target: SyncTarget,
-  asked: RequestIdentity,
+  request: RequestIdentity,
   send: Send,
   signal: AbortSignal,
 ) => Promise<'done' | 'again'>
@@ -49,14 +49,14 @@ export function createCaptureUpload(): UploadChanges {
   let of: RequestIdentity | undefined
   let isOver = false
   let found: CaptureOffer | undefined
-  return async (source, target, asked, send, signal) => {
-    if (of === undefined || !isSameRequest(of, asked)) {
+  return async (source, target, request, send, signal) => {
+    if (of === undefined || !isSameRequest(of, request)) {
       found = undefined
       isOver = false
     }
-    of = asked
+    of = request
     if (isOver) return 'done'
-    found ??= await findOffer(source, target, () => asked.request, signal)
+    found ??= await findOffer(source, target, () => request.request, signal)
     if (found === undefined || !(await sendOffer(found, send))) return 'again'
     isOver = true
     found = undefined
@@ -64,7 +64,7 @@ export function createCaptureUpload(): UploadChanges {
   }
 }
 
-const askAgainMs = 5_000
+const retryMs = 5_000
 
 /**
  * Keeps the last check for one GatewaySync and repository (`subject`); after a restart the changes must become stable again, and the
@@ -92,7 +92,7 @@ export function createQuietUpload({ clock }: { clock: Pick<Clock, 'monotonicMs'>
       if (!looked.isQuiet) return nextCheckMs(watched, outside, quietMs) - nowMs
       found = seen
     }
-    if (!(await sendOffer(found, send))) return askAgainMs
+    if (!(await sendOffer(found, send))) return retryMs
     found = undefined
     if (watched !== undefined) watched = { ...watched, isOver: true }
     return quietMs / 2

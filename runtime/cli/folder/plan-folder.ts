@@ -27,7 +27,7 @@ export type PlanOptions = FolderOptions & { ref?: string; gateway?: string; apiK
 /** Larger contents are listed, but not compared. */
 export const diffLimits = { files: 200, fileBytes: 256 * 1024, totalBytes: 32 * 1024 * 1024 }
 const timeoutMs = 600_000
-const askGatewayMs = 10_000
+const gatewayTimeoutMs = 10_000
 
 /** Throws what resolving, reading, querying the gateway and planning throw. */
 export async function planFolder(options: PlanOptions): Promise<PlanReport> {
@@ -42,7 +42,7 @@ async function liveMode({ gateway: url, apiKeyFile }: PlanOptions, signal: Abort
   if (!/^https?:\/\//.test(url)) throw new Fault('InvalidConfiguration', `--gateway: "${url}" is not an http or https URL`)
   const apiKey = async () => (apiKeyFile === undefined ? undefined : await readSecretFile(apiKeyFile, '--api-key-file'))
   const gateway = connectGateway({ url, apiKey, clock: systemClock, log: silentLog })
-  const info = await gateway.info(AbortSignal.any([signal, AbortSignal.timeout(askGatewayMs)]))
+  const info = await gateway.info(AbortSignal.any([signal, AbortSignal.timeout(gatewayTimeoutMs)]))
   return info.deploymentMode ?? ''
 }
 

@@ -20,7 +20,7 @@ export type Question = { namespace: string; name: string; route: DeliveryRoute; 
  * Rejections that this replica would return too are thrown: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests; for `files` also
  * ToolMissing; for `capture` also PayloadMalformed, CommitNotPublished, UnknownProfile, PayloadTooLarge.
  */
-export type AskLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
+export type ForwardToLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
 
 /** Marks a forwarded call, which is never forwarded again, so that calls cannot loop. */
 export const forwardedHeader = 'x-cluster-sync-forwarded'
@@ -48,7 +48,7 @@ export type LeaderOptions = {
 }
 
 /** A client for the leader at an address, `host:port`. */
-export function createForwarding({ serverName, caBundle, log }: LeaderOptions): (address: string) => AskLeader {
+export function createForwarding({ serverName, caBundle, log }: LeaderOptions): (address: string) => ForwardToLeader {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 4, minVersion: 'TLSv1.2' })
   return (address) => async (question, signal) => {
     const url = `https://${address}${routePath(question, question.route)}`
@@ -120,7 +120,7 @@ const maxAnswerCharacters = 64 * 1024
  * PayloadTooLarge for changes that are not permitted, DeliveryUnreachable without a reachable leader.
  */
 export async function receiveOffer(
-  leader: (() => AskLeader | undefined) | undefined,
+  leader: (() => ForwardToLeader | undefined) | undefined,
   own: { capture(pod: string, offer: CaptureOffer): CaptureAnswer | undefined },
   offer: CaptureOffer,
   call: AuthorizedCall,

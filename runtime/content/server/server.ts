@@ -13,7 +13,7 @@ import type { Log } from '../../platform/log/log.ts'
 import { encodeLastFrame } from '../protocol/content-frames.ts'
 import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, filesBody, maxIdsPerRequest } from '../protocol/frames.ts'
 import { AnswerSlots, type SlotLimits } from './answer-slots.ts'
-import { type AskLeader, forwardedHeader, type AuthorizedCall, offerLimits, receiveOffer } from './forward.ts'
+import { type ForwardToLeader, forwardedHeader, type AuthorizedCall, offerLimits, receiveOffer } from './forward.ts'
 import {
   type CaptureAnswer,
   type CaptureOffer,
@@ -60,7 +60,7 @@ export type DeliveryDeps = {
   /** Undefined: this replica has no such GatewaySync. */
   lookup(namespace: string, name: string): Deliverable | undefined
   /** The leading replica, for content that this one lacks; undefined when this one leads or the leader is unknown. */
-  leader?(): AskLeader | undefined
+  leader?(): ForwardToLeader | undefined
   /** Called for each call when its answer is sent; `bytes` counts content. */
   observe(route: DeliveryRoute, status: number, bytes: number): void
   clock: Clock
@@ -123,9 +123,9 @@ const contentRoutes: readonly Route[] = [
       // A difference would reveal paths of a commit that was never published for this GatewaySync.
       if (from !== null && !deliverable.commits.has(from))
         throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; request all files`)
-      const asked = { commit, from, profile, ...(most === undefined ? {} : { most }) }
-      const make: Make = (signal) => lines(source.changes(asked, signal))
-      return { type: 'application/x-ndjson', commit, from, body: asked, make }
+      const request = { commit, from, profile, ...(most === undefined ? {} : { most }) }
+      const make: Make = (signal) => lines(source.changes(request, signal))
+      return { type: 'application/x-ndjson', commit, from, body: request, make }
     },
   },
   {
@@ -229,7 +229,7 @@ class ContentCalls {
   #shared(path: DeliveryRoute, content: Content, { source, revision }: Deliverable, call: AuthorizedCall): AsyncIterable<Uint8Array> {
     const { commit, from, body, make } = content
     const { namespace, name, pod, token, isForwarded } = call
-    const leaderOf = (): AskLeader | undefined => (isForwarded ? undefined : this.#deps.leader?.())
+    const leaderOf = (): ForwardToLeader | undefined => (isForwarded ? undefined : this.#deps.leader?.())
     const chosen: Make = async function* (signal) {
       const leader = leaderOf()
       if (leader === undefined || (await hasCommits(source, from === null ? [commit] : [commit, from], signal))) yield* make(signal)

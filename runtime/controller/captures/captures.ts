@@ -67,17 +67,17 @@ export class Captures {
   offered({ namespace, name }: { namespace: string; name: string }, pod: string, offer: CaptureOffer): CaptureAnswer | undefined {
     const term = this.#term
     if (term === undefined) return undefined
-    const asked = requestOf(this.#deps.store, { namespace, name }, pod, offer)
-    if (asked === undefined) return { answer: 'done' }
+    const requested = requestOf(this.#deps.store, { namespace, name }, pod, offer)
+    if (requested === undefined) return { answer: 'done' }
     const key = syncKey(namespace, name)
-    const known = this.#entries.of(key, asked.record)
-    const answer = this.#answerOf(known, key, asked, offer) ?? this.#answerWithout(known, asked, offer)
+    const known = this.#entries.of(key, requested.record)
+    const answer = this.#answerOf(known, key, requested, offer) ?? this.#answerWithout(known, requested, offer)
     if (answer !== undefined) return { answer }
     let edits: AcceptedEdit[] | undefined
     try {
-      edits = acceptOffer(asked, offer)
+      edits = acceptOffer(requested, offer)
     } catch (error) {
-      return { answer: this.#fail(asked, offer, error) === 'Refused' ? 'done' : 'later' }
+      return { answer: this.#fail(requested, offer, error) === 'Refused' ? 'done' : 'later' }
     }
     const { work, signal } = term
     if (work.has(key) || !this.#slots.isFree({ tenant: namespace })) return { answer: 'later' }
@@ -85,7 +85,7 @@ export class Captures {
     const slot = this.#slots.tryAcquire({ tenant: namespace })
     if (slot === undefined) return { answer: 'later' }
     const own = deadline(slot.isReserve ? slowAfterMs : timeoutMs, signal)
-    const captured = this.#capture(asked, { ...offer, changes: undefined }, edits, { signal: own, ending: signal })
+    const captured = this.#capture(requested, { ...offer, changes: undefined }, edits, { signal: own, ending: signal })
     const end = (): void => {
       slot.release()
       work.delete(key)
@@ -118,56 +118,69 @@ export class Captures {
   }
 
   /** Returns the answer that the gateway's last entry, or its age, gives; undefined: the offer is new. */
-  #answerOf(known: readonly CaptureEntry[], key: SyncKey, asked: RequestedCapture, offer: CaptureOffer): 'done' | 'later' | undefined {
+  #answerOf(known: readonly CaptureEntry[], key: SyncKey, requested: RequestedCapture, offer: CaptureOffer): 'done' | 'later' | undefined {
     const now = this.#deps.clock.now()
-    const last = known.find((entry) => entry.pod === asked.pod)
+    const last = known.find((entry) => entry.pod === requested.pod)
     if (last !== undefined && answers(last, offer)) {
       if (last.state !== 'Failed') return 'done'
-      return this.#entries.isResting(key, asked.pod) ? 'later' : undefined
+      return this.#entries.isResting(key, requested.pod) ? 'later' : undefined
     }
-    if (last !== undefined && isTooSoon(last, offer, asked.capture, now.epochMilliseconds)) return 'later'
-    return isOver(asked.record, offer.request, now) ? 'done' : undefined
+    if (last !== undefined && isTooSoon(last, offer, requested.capture, now.epochMilliseconds)) return 'later'
+    return isOver(requested.record, offer.request, now) ? 'done' : undefined
   }
 
   /** Answers an offer that does not need its own commit: one without files, or with changes that another gateway has pushed. */
-  #answerWithout(known: readonly CaptureEntry[], asked: RequestedCapture, offer: CaptureOffer): 'done' | undefined {
+  #answerWithout(known: readonly CaptureEntry[], requested: RequestedCapture, offer: CaptureOffer): 'done' | undefined {
     if (offer.files === 0) {
-      this.#keep(asked, { ...this.#base(asked, offer), state: 'Nothing' })
+      this.#keep(requested, { ...this.#base(requested, offer), state: 'Nothing' })
       return 'done'
     }
     const isSame = ({ state, request, changesDigest, baseCommit }: CaptureEntry): boolean =>
       state === 'Pushed' && request === offer.request && changesDigest === offer.digest && baseCommit === offer.commit
     const { branch, commit } = known.find(isSame) ?? {}
     if (branch === undefined || commit === undefined) return undefined
-    this.#keep(asked, { ...this.#base(asked, offer), changesDigest: offer.digest, state: 'Pushed', branch, commit, ...waitingFor(asked) })
+    this.#keep(requested, {
+      ...this.#base(requested, offer),
+      changesDigest: offer.digest,
+      state: 'Pushed',
+      branch,
+      commit,
+      ...waitingFor(requested),
+    })
     return 'done'
   }
 
   async #capture(
-    asked: RequestedCapture,
+    requested: RequestedCapture,
     offer: CaptureOffer,
     edits: AcceptedEdit[],
     { signal, ending }: { signal: AbortSignal; ending: AbortSignal },
   ): Promise<void> {
-    const { record, gateway } = asked
+    const { record, gateway } = requested
     const { namespace, name } = record
-    const branch = captureBranch(asked.capture, gateway)
+    const branch = captureBranch(requested.capture, gateway)
     try {
-      if (branch === undefined || branch === followedBranch(asked.record, asked.spec))
+      if (branch === undefined || branch === followedBranch(requested.record, requested.spec))
         throw new Fault('PushRefused', `spec.capture.branch does not give a valid branch name for gateway "${gateway}"`)
-      const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
-      const taken = await takeChanges(await workOf(this.#deps, asked, signal), { ...origin, branch, edits }, signal)
-      this.#keep(asked, { ...this.#base(asked, offer), changesDigest: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
-      this.#deps.log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
+      const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${requested.pod}` }
+      const taken = await takeChanges(await workOf(this.#deps, requested, signal), { ...origin, branch, edits }, signal)
+      this.#keep(requested, {
+        ...this.#base(requested, offer),
+        changesDigest: offer.digest,
+        state: 'Pushed',
+        ...taken,
+        ...waitingFor(requested),
+      })
+      this.#deps.log.info({ namespace, name, pod: requested.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
     } catch (error) {
-      if (!ending.aborted) this.#fail(asked, offer, error, branch)
+      if (!ending.aborted) this.#fail(requested, offer, error, branch)
     }
   }
 
-  #fail(asked: RequestedCapture, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] {
-    const { state, reason, message } = failureOf(asked, error, this.#deps.log)
-    const failed = { ...this.#base(asked, offer), changesDigest: offer.digest, state, reason, message }
-    this.#keep(asked, { ...failed, ...(branch === undefined ? {} : { branch }) })
+  #fail(requested: RequestedCapture, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] {
+    const { state, reason, message } = failureOf(requested, error, this.#deps.log)
+    const failed = { ...this.#base(requested, offer), changesDigest: offer.digest, state, reason, message }
+    this.#keep(requested, { ...failed, ...(branch === undefined ? {} : { branch }) })
     return state
   }
 

@@ -150,8 +150,8 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
   const { secretRef } = capture.api
   const token = secretRef === undefined ? {} : { secretRef: { name: secretRef.name, key: secretRef.key } }
   const api = await hostApi(namespace, { ...git, auth: capture.auth }, { ...token, field: 'spec.capture.api' }, signal)
-  const asked = { provider: capture.api.provider, apiBaseURL: capture.api.apiBaseURL, branch, base }
-  const opened = await openPullRequest(api, asked, (maxText) => writePullRequestText(summary, maxText), signal)
+  const target = { provider: capture.api.provider, apiBaseURL: capture.api.apiBaseURL, branch, base }
+  const opened = await openPullRequest(api, target, (maxText) => writePullRequestText(summary, maxText), signal)
   if (opened.kind === 'open') return { url: opened.url, how: { kind: 'sent' } }
   if (opened.kind === 'later') return { how: { kind: 'again', fault: opened.fault, afterMs: opened.afterMs } }
   return { how: { kind: 'never', fault: opened.fault } }

@@ -62,9 +62,9 @@ export function requestOf(
   const request = captureRequest(record.annotations)
   const annotations = store.pod(namespace, pod)?.annotations ?? {}
   const gateway = gatewayNameOf({ name: pod, annotations })
-  const isAsked = request !== undefined && request.id === offer.request && concerns(request, { pod, gateway })
+  const isRequested = request !== undefined && request.id === offer.request && concerns(request, { pod, gateway })
   const isQuiet = capture.trigger === 'Drift' && offer.files > 0 && offer.request === driftRequest(offer.digest)
-  if (!isAsked && !isQuiet) return undefined
+  if (!isRequested && !isQuiet) return undefined
   if ((annotations[podAnnotations.profile] ?? 'default') !== offer.profile)
     throw new Fault('PayloadMalformed', `pod "${pod}" does not follow profile "${offer.profile}"`)
   return { record, spec, capture, pod, gateway }

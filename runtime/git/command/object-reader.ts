@@ -32,7 +32,7 @@ type Process = {
   untilMs: number
   hasEnded(): boolean
   /** `gone`: the process has answered before, and ended before it answered this. */
-  ask(request: ObjectsRequest): Promise<'answered' | 'gone'>
+  read(request: ObjectsRequest): Promise<'answered' | 'gone'>
   end(reason: unknown): Promise<void>
 }
 
@@ -74,11 +74,11 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
    * A waiting process may have been killed meanwhile, for example for lack of memory, which does not depend on the repository: a new one is
    * used.
    */
-  const ask = async (repository: Repository, request: ObjectsRequest, stop: AbortSignal): Promise<void> => {
+  const readWith = async (repository: Repository, request: ObjectsRequest, stop: AbortSignal): Promise<void> => {
     for (;;) {
-      const asked = await processNow(repository)
+      const own = await processNow(repository)
       stop.throwIfAborted()
-      if ((await asked.ask(request)) === 'answered') return
+      if ((await own.read(request)) === 'answered') return
       stop.throwIfAborted()
     }
   }
@@ -91,7 +91,7 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
       const onStop = (): void => void end(stop.reason)
       stop.addEventListener('abort', onStop, { once: true })
       try {
-        await ask(repository, request, stop)
+        await readWith(repository, request, stop)
       } catch (error) {
         await end(error)
         signal.throwIfAborted()
@@ -118,7 +118,7 @@ type Answer = { take(chunk: Buffer): void; fail(error: unknown): void }
  * Throws only when no process can be started. Without `--buffer` git answers at once; `--batch-command`, which supports both, needs git
  * 2.36.
  */
-function startReader(folder: string, limits: GitLimits, start: StartGit = startGit): Pick<Process, 'hasEnded' | 'ask' | 'end'> {
+function startReader(folder: string, limits: GitLimits, start: StartGit = startGit): Pick<Process, 'hasEnded' | 'read' | 'end'> {
   const run = { folder, args: ['cat-file', '--batch'], timeoutMs: ageMs + 2 * answerMs }
   const child = start(run, limits)
   const own = new AbortController()
@@ -137,7 +137,7 @@ function startReader(folder: string, limits: GitLimits, start: StartGit = startG
   })
   return {
     hasEnded: () => failure !== undefined,
-    async ask({ type, names, sink }) {
+    async read({ type, names, sink }) {
       if (failure !== undefined) throw failure
       const frames = framesReader(sink, type)
       const { promise, resolve, reject } = Promise.withResolvers<'answered' | 'gone'>()

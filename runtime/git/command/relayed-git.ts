@@ -67,8 +67,8 @@ export function runForThread({ run, limits, port }: GitRequest, start: StartGit 
   port.unref()
 }
 
-/** For the thread: `ask` sends the request to the thread that calls `runForThread`. */
-export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitRequest, moved: MessagePort[]) => void): GitProcess {
+/** For the thread: `send` sends the request to the thread that calls `runForThread`. */
+export function relayedGit(run: GitRun, limits: GitLimits, send: (request: GitRequest, moved: MessagePort[]) => void): GitProcess {
   const { port1: port, port2 } = new MessageChannel()
   const stdin = new Writable({
     decodeStrings: false,
@@ -103,7 +103,7 @@ export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitReque
     // Like Node: a process has ended once its output has been read.
     void Promise.allSettled([finished(stdout), finished(stderr)]).then(() => resolve(message.end))
   })
-  ask({ run, limits, port: port2 }, [port2])
+  send({ run, limits, port: port2 }, [port2])
   return { pid: undefined, stdin, stdout, stderr, ended, signal: (name) => say(port, { kind: 'signal', name }), unref() {} }
 }
 

@@ -72,17 +72,17 @@ export function createResolve({ isArtifact, files, commits, reading, clock }: De
   }
 
   /** For each ref the latest request caused by a push. */
-  const asked = new Map<string, Promise<unknown>>()
+  const latestQueries = new Map<string, Promise<unknown>>()
   /** A caller that arrives during a request may have pushed after it began, so it shares the next one. */
   const resolveFresh = (ref: string, own: AbortSignal): Promise<Resolved> => {
-    const running = asked.get(ref)
-    const ask = async (together: AbortSignal): Promise<Resolved> => {
+    const running = latestQueries.get(ref)
+    const query = async (together: AbortSignal): Promise<Resolved> => {
       await running?.catch(() => undefined)
       const answer = resolveNow(ref, true, together)
-      asked.set(ref, answer)
-      return await answer.finally(() => asked.get(ref) === answer && asked.delete(ref))
+      latestQueries.set(ref, answer)
+      return await answer.finally(() => latestQueries.get(ref) === answer && latestQueries.delete(ref))
     }
-    return shared(`${running === undefined ? 'push' : 'next push'} ${ref}`, ask, own)
+    return shared(`${running === undefined ? 'push' : 'next push'} ${ref}`, query, own)
   }
   return (ref, { fresh }, own) =>
     fresh ? resolveFresh(ref, own) : shared(`poll ${ref}`, (together) => resolveNow(ref, false, together), own)
@@ -125,11 +125,11 @@ function ambiguousRef(ref: string): Fault {
 }
 
 /** RefNotFound with advice if the name may be a short hash, which no git host resolves. */
-function refNotFound(asked: string): Fault {
-  const kinds = asked.startsWith('refs/') ? 'ref' : 'branch or tag'
-  const isShortHash = /^[0-9a-f]{4,63}$/.test(asked)
+function refNotFound(ref: string): Fault {
+  const kinds = ref.startsWith('refs/') ? 'ref' : 'branch or tag'
+  const isShortHash = /^[0-9a-f]{4,63}$/.test(ref)
   const advice = isShortHash ? '; for a commit, write its full hash of 40 or 64 digits' : ''
-  return new Fault('RefNotFound', `the git host has no ${kinds} "${printable(asked)}"${advice}`)
+  return new Fault('RefNotFound', `the git host has no ${kinds} "${printable(ref)}"${advice}`)
 }
 
 /** RefNotFound for a git host without a default branch, or without a matching tag; `count`: its tags with the prefix of the selector. */

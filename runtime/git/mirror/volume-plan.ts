@@ -52,8 +52,8 @@ export function leftToOthers(facts: VolumeState): number {
 }
 
 /** What each namespace holds, including the requested space. There is always a share for one more namespace than one. */
-function holdingsOf({ mirrors, reserved, maxBytes, needed, namespace: asking }: VolumeState) {
-  const used = new Map([[asking, needed]])
+function holdingsOf({ mirrors, reserved, maxBytes, needed, namespace: requester }: VolumeState) {
+  const used = new Map([[requester, needed]])
   const add = ({ bytes, namespaces }: Pick<StoredMirror, 'bytes' | 'namespaces'>, sign: 1 | -1): void => {
     for (const namespace of namespaces) used.set(namespace, (used.get(namespace) ?? 0) + (sign * bytes) / namespaces.length)
   }

@@ -96,11 +96,11 @@ export class FairLimiter {
    * waits; it runs again when it holds the amount again. `leave` ends work in the reserve that needs more than the reserve. Returns undefined and throws as `acquire` does; throws what `work` throws.
    */
   async run<Result>(
-    asked: LimiterRequest,
+    initial: LimiterRequest,
     signal: AbortSignal,
     work: (signal: AbortSignal, isReserve: boolean, leave: () => void) => Promise<Result>,
   ): Promise<{ result: Result } | undefined> {
-    let request = asked
+    let request = initial
     let { turnMs = Infinity } = this.#options
     for (;;) {
       const hold = await this.acquire(request, signal)

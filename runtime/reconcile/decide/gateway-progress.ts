@@ -56,7 +56,7 @@ type Context = {
   paused(profile: string): boolean
 }
 
-type Checked = { asks?: CheckQuestion } & (
+type Checked = { question?: CheckQuestion } & (
   { progress: 'updated' } | { progress: 'moving'; lacks: Reason; why?: string } | { progress: 'failed'; reason: Reason; why?: string }
 )
 
@@ -72,11 +72,11 @@ function checkOf(
   const answer = desired?.http === undefined ? ('Passed' as const) : report?.status?.healthCheck
   if (answer !== 'Passed' || desired?.prometheus === undefined || pod === undefined) return checkedAs(answer)
   const configuration = (Object.hasOwn(configurations, profile) ? configurations[profile] : undefined) ?? ''
-  const asks = questionOf(desired.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
-  if (asks === undefined) return checkedAs('Unknown', 'its name cannot be used in a query')
+  const question = questionOf(desired.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
+  if (question === undefined) return checkedAs('Unknown', 'its name cannot be used in a query')
   const known = answers.get(pod.name)
-  const { state, why } = known?.about === asks.about ? stateAt(known.record, nowMs) : { state: undefined, why: undefined }
-  return { asks, ...checkedAs(state, why) }
+  const { state, why } = known?.about === question.about ? stateAt(known.record, nowMs) : { state: undefined, why: undefined }
+  return { question, ...checkedAs(state, why) }
 }
 
 function checkedAs(state: CheckRecord['state'] | undefined, why?: string): Checked {

@@ -83,7 +83,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
   const { refused } = rollout
   const remembered = (rolled: Followed): Followed => ({ ...rolled, history: withStages(rolled.history, status.rollout, rollout) })
   if (rollout.state !== 'RolledBack' || refused === undefined || tried.published.commit === rollout.commit) {
-    const questions = isUnderWay(rollout) ? gateways.flatMap(({ asks }) => asks ?? []) : []
+    const questions = isUnderWay(rollout) ? gateways.flatMap(({ question }) => question ?? []) : []
     return { ...remembered(tried), events, rollout, gateways: withWaiting(counted, rollout), wakeAt, questions }
   }
   const back = publishPrevious(tried, rollout, timestamp(now))
@@ -107,8 +107,8 @@ function republish<Facts extends Followed & { published: Version & { at: string 
   followed: Facts,
   action: RolloutAction | undefined,
 ): Facts {
-  const isAsked = action?.verb === 'resume' && action.id === rollout?.id && action.digest !== rollout.lastAction
-  if (!isAsked || rollout?.state !== 'RolledBack' || rollout.refused === undefined) return followed
+  const isRequested = action?.verb === 'resume' && action.id === rollout?.id && action.digest !== rollout.lastAction
+  if (!isRequested || rollout?.state !== 'RolledBack' || rollout.refused === undefined) return followed
   const { held: _held, ...source } = followed.source ?? { ref: rollout.refused.specRef ?? rollout.refused.ref }
   return { ...followed, source, published: { ...rollout.refused, at: timestamp(now) } }
 }

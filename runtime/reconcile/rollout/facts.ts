@@ -17,7 +17,7 @@ export type Version = NonNullable<RolloutStatus['previous']>
 /** The rollout progress of a gateway. */
 export type GatewayProgress = StagedGateway & {
   /** The question to ask about it while the rollout is in progress. */
-  asks?: CheckQuestion
+  question?: CheckQuestion
 } & (
     | { progress: 'updated' }
     /** `lacks`: what is missing if it is more than the commit, and why. `hasNoAgent`: the pod has no agent. */

@@ -124,27 +124,27 @@ const conventionalCollections = 'config/resources'
 
 /**
  * The folders that hold collections, sorted: every `config/resources`; without one, the parent of each folder with a `config-mode.json`.
- * `''` is the top of the repository. `asked` are folders that the user named: each of them is a root, in addition to others.
+ * `''` is the top of the repository. `named` are folders that the user named: each of them is a root, in addition to others.
  */
-export function findRoots(paths: Iterable<string>, asked: readonly string[] = []): string[] {
+export function findRoots(paths: Iterable<string>, named: readonly string[] = []): string[] {
   const roots = new Set<string>()
   for (const path of paths) {
     const root = indicatedRoot(path)
-    if (root !== undefined && !roots.has(root) && !isBelowVar(root, asked)) roots.add(root)
+    if (root !== undefined && !roots.has(root) && !isBelowVar(root, named)) roots.add(root)
   }
-  return chooseRoots(roots, asked)
+  return chooseRoots(roots, named)
 }
 
 /** Selects the roots that hold collections, sorted. A `config-mode.json` beside `config/resources` is a copy or a template. */
-export function chooseRoots(roots: ReadonlySet<string>, asked: readonly string[]): string[] {
+export function chooseRoots(roots: ReadonlySet<string>, named: readonly string[]): string[] {
   const sorted = [...roots].toSorted()
-  return sorted.some(isConventional) ? sorted.filter((root) => isConventional(root) || asked.includes(root)) : sorted
+  return sorted.some(isConventional) ? sorted.filter((root) => isConventional(root) || named.includes(root)) : sorted
 }
 
-/** The root that the path of a file indicates. Files that a gateway unpacks below `var` indicate none, unless `asked` is below it. */
-export function rootOf(path: string, asked: readonly string[] = []): string | undefined {
+/** The root that the path of a file indicates. Files that a gateway unpacks below `var` indicate none, unless `named` is below it. */
+export function rootOf(path: string, named: readonly string[] = []): string | undefined {
   const root = indicatedRoot(path)
-  return root === undefined || isBelowVar(root, asked) ? undefined : root
+  return root === undefined || isBelowVar(root, named) ? undefined : root
 }
 
 function indicatedRoot(path: string): string | undefined {
@@ -160,7 +160,7 @@ function isConventional(root: string): boolean {
   return root === conventionalCollections || root.endsWith(`/${conventionalCollections}`)
 }
 
-function isBelowVar(root: string, asked: readonly string[]): boolean {
-  const known = asked.filter((folder) => isWithin(root, folder)).map((folder) => folder.length)
+function isBelowVar(root: string, named: readonly string[]): boolean {
+  const known = named.filter((folder) => isWithin(root, folder)).map((folder) => folder.length)
   return /(?:^|\/)var(?:\/|$)/.test(root.slice(Math.max(0, ...known)))
 }

@@ -87,9 +87,9 @@ export function openIsolatedValidator(options: IsolatedValidatorOptions): Isolat
   const limiter = new FairLimiter({ ...checkSlots, clock: options.clock })
   const checks = new Checks(options)
   return {
-    async validate(repository, asked, { namespace, name, again }, signal) {
-      if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
-      const request = { ...asked, namespace }
+    async validate(repository, input, { namespace, name, again }, signal) {
+      if (input.validation.policy === 'Off' || input.profiles.length === 0) return { kind: 'notChecked' }
+      const request = { ...input, namespace }
       const check = { repository, request, id: validationId(request) }
       // Several validations may have been running when the process ended. Running each alone shows which one ends it.
       const amount = checks.wasInterrupted(check.id) ? checkSlots.total : 1

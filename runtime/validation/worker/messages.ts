@@ -14,7 +14,7 @@ export type ToWorker = { kind: 'validate'; repository: Repository; request: Vali
 /** `git`: the thread requests a git process. `fault`: reading the commit failed; `bug`: anything else was thrown. */
 export type FromWorker =
   | { kind: 'ready' }
-  | { kind: 'git'; asked: GitRequest }
+  | { kind: 'git'; request: GitRequest }
   | { kind: 'verdict'; verdict: Verdict }
   | { kind: 'rested'; memory: ValidationMemory }
   | { kind: 'fault'; reason: Reason; message: string }

@@ -69,14 +69,14 @@ export class Thread {
     const { repository, request } = question
     const { start = startGit, ...files } = repository
     this.#start = start
-    const ended = await this.#ask({ kind: 'validate', repository: files, request }, limits, signal)
+    const ended = await this.#send({ kind: 'validate', repository: files, request }, limits, signal)
     if (ended.kind === 'rested') throw new Error('the validation thread answered another request')
     return ended
   }
 
   /** Ends the thread and returns its state; undefined when that takes too long. */
   async rest(limits: Limits): Promise<ValidationMemory | undefined> {
-    const ended = await this.#ask({ kind: 'rest' }, limits)
+    const ended = await this.#send({ kind: 'rest' }, limits)
     await this.#worker.terminate()
     return ended.kind === 'rested' ? ended.memory : undefined
   }
@@ -87,7 +87,7 @@ export class Thread {
 
   #received(message: FromWorker): void {
     if (message.kind === 'ready') this.#isReady = true
-    else if (message.kind === 'git') runForThread(message.asked, this.#start)
+    else if (message.kind === 'git') runForThread(message.request, this.#start)
     else this.#answer.resolve(message.kind === 'bug' ? { ...message, path: this.#path() } : message)
   }
 
@@ -111,7 +111,7 @@ export class Thread {
     return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), currentPathBytes - 2))
   }
 
-  async #ask(message: ToWorker, limits: Limits, signal?: AbortSignal): Promise<Answer> {
+  async #send(message: ToWorker, limits: Limits, signal?: AbortSignal): Promise<Answer> {
     this.#answer = Promise.withResolvers()
     const over = new AbortController()
     const cancel = (): void => this.#post({ kind: 'cancel' })
@@ -133,11 +133,11 @@ export class Thread {
     this.#worker.postMessage(message)
   }
 
-  async #endWhenLate({ clock, maxBusyMs }: Limits, over: AbortSignal, asked: AbortSignal | undefined): Promise<void> {
+  async #endWhenLate({ clock, maxBusyMs }: Limits, over: AbortSignal, signal: AbortSignal | undefined): Promise<void> {
     const worker = this.#worker
     let before: EventLoopUtilization | undefined
     for (;;) {
-      const wasAborted = asked?.aborted === true
+      const wasAborted = signal?.aborted === true
       await clock.wait(pollIntervalMs, over)
       // A thread that computes does not notice that its request was aborted.
       if (wasAborted) await worker.terminate()
@@ -190,10 +190,10 @@ export class KeptThread {
   async validate(question: Question, signal: AbortSignal): Promise<Ended> {
     return await this.#oneAtATime(async () => {
       try {
-        const { ended, hadState } = await this.#ask(question, signal)
+        const { ended, hadState } = await this.#validateOnce(question, signal)
         // The state of other commits may have filled the heap, so this end says nothing about the commit.
         const isSuspect = ended.kind === 'gone' && !ended.isLate && hadState && !signal.aborted
-        return isSuspect ? (await this.#ask(question, signal)).ended : ended
+        return isSuspect ? (await this.#validateOnce(question, signal)).ended : ended
       } finally {
         this.#restLater()
       }
@@ -206,7 +206,7 @@ export class KeptThread {
     this.#thread = undefined
   }
 
-  async #ask(question: Question, signal: AbortSignal): Promise<{ ended: Ended; hadState: boolean }> {
+  async #validateOnce(question: Question, signal: AbortSignal): Promise<{ ended: Ended; hadState: boolean }> {
     const thread = this.#running()
     const hadState = this.#hasState
     this.#hasState = true

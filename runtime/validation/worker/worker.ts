@@ -19,7 +19,7 @@ const { currentPath: shared, memory } = workerData as WorkerStart
 const currentPath = Buffer.from(shared)
 const validator = createValidator(memory)
 const reader = openListingReader(systemClock)
-const start: StartGit = (run, limits) => relayedGit(run, limits, (asked, moved) => say({ kind: 'git', asked }, moved))
+const start: StartGit = (run, limits) => relayedGit(run, limits, (request, moved) => say({ kind: 'git', request }, moved))
 let cancel = new AbortController()
 
 parentPort?.on('message', (message: ToWorker) => {

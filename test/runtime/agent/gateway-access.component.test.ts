@@ -31,7 +31,7 @@ void t.test('a rotated key and a rotated CA are fetched as soon as the gateway r
   const second = await start(other, 'gw:new')
   const keeper = createAccessKeeper({
     clock,
-    async ask() {
+    async fetchAccess() {
       given.asked += 1
       return given.access
     },
@@ -65,15 +65,15 @@ void t.test('known credentials stay in use while the controller is down; without
   let away = false
   const ahead = { ms: 0 }
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + ahead.ms }
-  const ask = async (): Promise<GatewayAccess> => {
+  const fetchAccess = async (): Promise<GatewayAccess> => {
     if (away) throw new Fault('DeliveryUnreachable', 'no route')
     return { apiKey: 'k' }
   }
-  const keeper = createAccessKeeper({ clock, ask })
+  const keeper = createAccessKeeper({ clock, fetchAccess })
   t.strictSame(await keeper.get(), { apiKey: 'k' })
   away = true
   ahead.ms = 3_600_000
   t.strictSame(await keeper.get(), { apiKey: 'k' })
   t.equal(await keeper.renew(), false)
-  t.equal(await reasonOf(createAccessKeeper({ clock, ask }).get()), 'DeliveryUnreachable')
+  t.equal(await reasonOf(createAccessKeeper({ clock, fetchAccess }).get()), 'DeliveryUnreachable')
 })

@@ -6,7 +6,7 @@ import { createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
-import { addressOf, type AskLeader, createForwarding, readAddress } from '../../../../runtime/content/server/forward.ts'
+import { addressOf, type ForwardToLeader, createForwarding, readAddress } from '../../../../runtime/content/server/forward.ts'
 import type { Change, Source } from '../../../../runtime/content/protocol/protocol.ts'
 import type { DeliveryDeps } from '../../../../runtime/content/server/server.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
@@ -31,9 +31,9 @@ type Replicas = {
   leader: Replica
   standby: Replica
   /** Sets the leader that the standby forwards to. */
-  follow(ask: AskLeader | undefined): void
+  follow(ask: ForwardToLeader | undefined): void
   /** Forwards a request to the leader. */
-  ask: AskLeader
+  ask: ForwardToLeader
   /** Creates a commit, fetches it into the leader's mirror only, and lets both replicas serve it. */
   push(changes: Readonly<Record<string, string | null>>): Promise<string>
 }
@@ -61,7 +61,7 @@ async function startReplicas(t: Test, leading: Partial<DeliveryDeps> = {}, mode:
   }
   const leader = await replica('leader', true, leading)
   const ask = forwardTo(leader)
-  let followed: AskLeader | undefined = ask
+  let followed: ForwardToLeader | undefined = ask
   const standby = await replica('standby', false, { leader: () => followed })
   return {
     host,
@@ -79,7 +79,7 @@ async function startReplicas(t: Test, leading: Partial<DeliveryDeps> = {}, mode:
   }
 }
 
-function forwardTo({ address, caBundle }: Pick<Replica, 'address' | 'caBundle'>): AskLeader {
+function forwardTo({ address, caBundle }: Pick<Replica, 'address' | 'caBundle'>): ForwardToLeader {
   return createForwarding({ serverName: 'localhost', caBundle: () => caBundle, log: silentLog })(address)
 }
 
@@ -143,7 +143,7 @@ void t.test('a standby fetches from the git host itself when the leader cannot h
     hanging.close()
   })
   const silent = hanging.address() as { port: number }
-  const rows: [string, (replicas: Replicas) => AskLeader | undefined][] = [
+  const rows: [string, (replicas: Replicas) => ForwardToLeader | undefined][] = [
     ['nobody is known to lead', () => undefined],
     ['nothing listens at its address', ({ leader }) => forwardTo({ ...leader, address: '127.0.0.1:1' })],
     ['it accepts connections and says nothing', ({ leader }) => forwardTo({ ...leader, address: `127.0.0.1:${silent.port}` })],
@@ -229,7 +229,7 @@ void t.test("the leader receives the agent's token and authorizes it again", asy
 
 void t.test('two replicas that forward to each other still answer', async (t) => {
   if (!requires(t, 'git')) return
-  let other: AskLeader | undefined
+  let other: ForwardToLeader | undefined
   const replicas = await startReplicas(t, { leader: () => other })
   const commit = replicas.repository.commit({ 'projects/a.txt': 'a' })
   // Both may serve the commit, and neither has fetched it.

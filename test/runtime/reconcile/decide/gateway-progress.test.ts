@@ -151,29 +151,29 @@ void t.test('a gateway with a check is updated once the check has passed', (t) =
 
 void t.test('Prometheus is asked about a gateway whose own check has passed, and its answer counts for that question alone', (t) => {
   const prometheus = { url: 'http://prometheus:9090', query: 'up{pod="{{ gateway.pod }}"}' }
-  const asks = (configuration: string) =>
+  const questionFor = (configuration: string) =>
     questionOf(prometheus, { pod: 'gw', name: 'gw', namespace: 'plant', commit: commitOf(2), configuration })
-  const question = asks(target.configurations.default)
+  const question = questionFor(target.configurations.default)
   const of = (more: ProgressGiven) => progressWith({ check: () => ({ prometheus }), nowMs: 100_000, ...more })
-  const unanswered = { ...staged, asks: question, progress: 'moving', lacks: 'HealthCheckUnanswered' }
+  const unanswered = { ...staged, question, progress: 'moving', lacks: 'HealthCheckUnanswered' }
   const answer = (record: object, about = question?.about ?? '') => ({
     answers: new Map([['gw', { about, record: { sinceMs: 0, ...record } as CheckRecord }]]),
   })
   t.strictSame(of({}), unanswered)
-  t.strictSame(of(answer({ state: 'Passed', answeredMs: 40_000 })), { ...staged, asks: question, progress: 'updated' })
+  t.strictSame(of(answer({ state: 'Passed', answeredMs: 40_000 })), { ...staged, question, progress: 'updated' })
   t.strictSame(of(answer({ state: 'Passed', answeredMs: 39_999 })), { ...unanswered, why: 'there was no answer for a minute' })
   t.strictSame(of(answer({ state: 'Passed', answeredMs: 100_000 }, 'another question')), unanswered)
   t.strictSame(of(answer({ state: 'Failed', answeredMs: 100_000, why: 'no' })), {
     ...staged,
-    asks: question,
+    question,
     progress: 'failed',
     reason: 'HealthCheckFailed',
     why: 'no',
   })
   t.strictSame(of({ pods: [] }), { ...staged, progress: 'updated' }, 'the pod is gone')
   const named = (annotations: Record<string, string>) => of({ pod: { annotations } })
-  t.strictSame(named({ [podAnnotations.profile]: 'line' }), { ...unanswered, asks: asks(target.configurations.line) })
-  t.strictSame(named({ [podAnnotations.profile]: 'toString' }), { ...unanswered, asks: asks('') }, 'an unknown profile')
+  t.strictSame(named({ [podAnnotations.profile]: 'line' }), { ...unanswered, question: questionFor(target.configurations.line) })
+  t.strictSame(named({ [podAnnotations.profile]: 'toString' }), { ...unanswered, question: questionFor('') }, 'an unknown profile')
   t.strictSame(named({ [podAnnotations.gatewayName]: 'a"b' }), {
     ...staged,
     name: 'a"b',
