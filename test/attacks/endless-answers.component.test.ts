@@ -47,7 +47,7 @@ async function startServer(t: Test, status: number, byPath: Readonly<Record<stri
 const calls: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
   'the digest of a tag': async (url) => registryAt(url).digestOf('v1', signal),
   'a manifest': async (url) => registryAt(url).manifest(digest, signal),
-  tags: async (url) => registryAt(url).tags(signal),
+  tags: async (url) => Array.fromAsync(registryAt(url).tags(signal)),
   'a blob': async (url) => (await registryAt(url).openBlob(digest, signal)).destroy(),
   'a small blob': async (url) => registryAt(url).smallBlob({ mediaType: '', digest, size: 1, annotations: {} }, 1, signal),
   'the API of a git host': async (url) =>

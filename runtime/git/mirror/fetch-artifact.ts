@@ -3,7 +3,7 @@
  * a layer is read, its manifest is checked against its digest and, if keys are given, the digest against cosign's signatures.
  */
 import { type Digest, artifactRevision, digestIn, isDigest } from '../../api/artifact-revision.ts'
-import { isTagSelector, newestTag, selectorText } from '../../api/followed-ref.ts'
+import { isTagSelector, NewestTag, selectorText, type TagSelector } from '../../api/followed-ref.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, printable, shortRef } from '../../api/values.ts'
 import { FairCache } from '../../platform/async/fair-cache.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -204,18 +204,24 @@ const reservedTimes = 5
 async function revisionOf(registry: Registry, what: string, signal: AbortSignal): Promise<string> {
   if (isDigest(what)) return what
   // A request may name a tag as git hosts do.
-  const tag = isTagSelector(what) ? newestOf(what, await registry.tags(signal)) : shortRef(what.slice(tagPrefix.length))
+  const tag = isTagSelector(what) ? await newestOf(registry, what, signal) : shortRef(what.slice(tagPrefix.length))
   const digest = isTag(tag) ? await registry.digestOf(tag, signal) : undefined
   if (digest === undefined) throw new Fault('RefNotFound', `the registry has no tag "${printable(tag)}" of this repository`)
   return artifactRevision(tag, digest)
 }
 
-function newestOf(selector: Parameters<typeof newestTag>[0], tags: readonly string[]): string {
-  const tag = newestTag(selector, tags)
-  if (tag !== undefined) return tag
+async function newestOf(registry: Registry, selector: TagSelector, signal: AbortSignal): Promise<string> {
+  const newest = new NewestTag(selector)
+  let found: string | undefined
+  let count = 0
+  for await (const tags of registry.tags(signal)) {
+    found = tags.filter((tag) => newest.offer(tag)).at(-1) ?? found
+    count += tags.length
+  }
+  if (found !== undefined) return found
   throw new Fault(
     'RefNotFound',
-    `the registry has no tag that matches ${selectorText(selector)}; it has ${counted(tags.length, 'tag')} of this repository`,
+    `the registry has no tag that matches ${selectorText(selector)}; it has ${counted(count, 'tag')} of this repository`,
   )
 }
 

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Digest, isDigest } from '../../api/artifact-revision.ts'
 import { printable } from '../../api/values.ts'
@@ -26,6 +27,10 @@ const maxManifestBytes = 1024 * 1024
 const maxPageBytes = 1024 * 1024
 /** As for git hosts: all tags are compared at each poll. */
 const maxTags = 20_000
+/** 20,000 tags of the maximum length have 2.5 MiB. */
+const maxTagBytes = 4 * 1024 * 1024
+/** Comparing so many long versions takes a millisecond or two. */
+const tagsPerTurn = 200
 /** Registries give at least a hundred in a page. */
 const [tagsPerPage, maxPages] = [1_000, 200]
 /** A registry sends a blob from another host after one redirect. */
@@ -78,21 +83,27 @@ export class Registry {
     return manifest
   }
 
-  /** All tags. Throws RepositoryTooLarge and the faults of a registry. */
-  async tags(signal: AbortSignal): Promise<string[]> {
+  /** Yields all tags in parts, between which other work gets its turn. Throws RepositoryTooLarge and the faults of a registry. */
+  async *tags(signal: AbortSignal): AsyncGenerator<readonly string[]> {
     const own = deadline(this.#timeoutMs, signal)
-    const all: string[] = []
-    let pages = 0
+    let [pages, count, bytes] = [0, 0, 0]
     for (let page: string | undefined = `tags/list?n=${tagsPerPage}`; page !== undefined; pages += 1) {
       if (pages === maxPages) throw new Fault('RepositoryTooLarge', `${this.#named} sends its tags in more than ${maxPages} pages`)
       const answer: IncomingMessage = await this.#send(page, {}, own)
       if (answer.statusCode === 404) throw this.#notFound(answer)
-      const document = await this.#json(answer, maxTags)
+      const body = await this.#body(answer, maxPageBytes)
+      bytes += body.length
+      if (bytes > maxTagBytes) throw new Fault('RepositoryTooLarge', `${this.#named} sends more than ${maxTagBytes / 2 ** 20} MiB of tags`)
+      const document = parsed(body, maxTags)
       const tags: unknown[] = isObject(document) && Array.isArray(document['tags']) ? document['tags'] : []
       const named = tags.filter((tag) => typeof tag === 'string' && isTag(tag)) as string[]
-      all.push(...named)
-      if (all.length > maxTags)
+      count += named.length
+      if (count > maxTags)
         throw new Fault('RepositoryTooLarge', `${this.#named} has more than ${maxTags} tags; delete old ones, or name a tag`)
+      for (let start = 0; start < named.length; start += tagsPerTurn) {
+        yield named.slice(start, start + tagsPerTurn)
+        await yieldToEventLoop()
+      }
       // The next page begins after the last tag; the link itself may lead to any place.
       const last = named.at(-1)
       page =
@@ -100,7 +111,6 @@ export class Registry {
           ? undefined
           : `tags/list?n=${tagsPerPage}&last=${encodeURIComponent(last)}`
     }
-    return all
   }
 
   /** A blob of at most `maxBytes`, checked against its digest. Throws the faults of a registry. */
@@ -155,12 +165,6 @@ export class Registry {
     return body
   }
 
-  /** Parses a response; undefined unless it is JSON with one list of at most `entries`, which is cheap to parse. */
-  async #json(answer: IncomingMessage, entries: number): Promise<unknown> {
-    const body = parseBody(await this.#body(answer, maxPageBytes), { depth: 4, keys: 50, containers: 20, entries })
-    return body.kind === 'json' ? body.value : undefined
-  }
-
   /** Sends the request with the present token; again with a new one if the registry requires one. Returns the statuses 2xx, 3xx and 404. */
   async #send(path: string, options: RequestOptions, signal: AbortSignal): Promise<IncomingMessage> {
     const url = this.#urlOf(path)
@@ -199,7 +203,7 @@ export class Registry {
       const isRefusal = answer.statusCode === 400 || answer.statusCode === 401 || answer.statusCode === 403
       throw isRefusal ? this.#unauthorized() : this.#faultOf(answer, realm.host)
     }
-    const document = await this.#json(answer, 100)
+    const document = parsed(await this.#body(answer, maxPageBytes), 100)
     const { token, access_token: same } = isObject(document) ? document : {}
     const text = typeof token === 'string' ? token : same
     if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
@@ -274,6 +278,12 @@ export class Registry {
 /** Whether a text may be a tag, and so a part of a path (OCI Distribution Specification). */
 export function isTag(text: string): boolean {
   return /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/.test(text)
+}
+
+/** Undefined unless the body is JSON with one list of at most `entries`, which is cheap to parse. */
+function parsed(body: Buffer, entries: number): unknown {
+  const json = parseBody(body, { depth: 4, keys: 50, containers: 20, entries })
+  return json.kind === 'json' ? json.value : undefined
 }
 
 function digestOfBytes(bytes: Uint8Array): Digest {

@@ -61,6 +61,44 @@ void t.test('a list of tags in endless pages is given up on', async (t) => {
     response.writeHead(200, { link: '<next>; rel="next"', 'content-type': 'application/json' })
     response.end(JSON.stringify({ tags: [`v${pages}`] }))
   })
-  await rejectsWith(t, registry.tags(AbortSignal.timeout(60_000)), { reason: 'RepositoryTooLarge', message: /more than 200 pages/ })
+  await rejectsWith(t, Array.fromAsync(registry.tags(signal)), { reason: 'RepositoryTooLarge', message: /more than 200 pages/ })
   t.equal(pages, 200)
+})
+
+void t.test('tags come in parts, page by page, and other work runs in between', async (t) => {
+  let pages = 0
+  const registry = await served(t, 60_000, (_request, response) => {
+    pages += 1
+    response.writeHead(200, pages === 20 ? {} : { link: '<next>; rel="next"' })
+    response.end(JSON.stringify({ tags: Array.from({ length: 1_000 }, (_, index) => `v${pages}.${index}`) }))
+  })
+  let [count, turns] = [0, 0]
+  for await (const tags of registry.tags(signal)) {
+    t.equal(turns, count === 0 ? 0 : 1)
+    count += tags.length
+    t.equal(pages, Math.ceil(count / 1_000))
+    turns = 0
+    setImmediate(() => (turns = 1))
+  }
+  t.equal(count, 20_000)
+})
+
+void t.test('more than 20,000 tags are refused', async (t) => {
+  const registry = await served(t, 60_000, (_request, response) => {
+    response.writeHead(200, { link: '<next>; rel="next"' })
+    response.end(JSON.stringify({ tags: Array.from({ length: 10_000 }, () => 'v1') }))
+  })
+  const message = /has more than 20000 tags; delete old ones, or name a tag$/
+  await rejectsWith(t, Array.fromAsync(registry.tags(signal)), { reason: 'RepositoryTooLarge', message })
+})
+
+void t.test('long pages of few tags are given up on', async (t) => {
+  let pages = 0
+  const registry = await served(t, 60_000, (_request, response) => {
+    pages += 1
+    response.writeHead(200, { link: '<next>; rel="next"' })
+    response.end(JSON.stringify({ name: '"'.repeat(500_000), tags: [`v${pages}`] }))
+  })
+  await rejectsWith(t, Array.fromAsync(registry.tags(signal)), { reason: 'RepositoryTooLarge', message: /sends more than 4 MiB of tags$/ })
+  t.equal(pages, 5)
 })
