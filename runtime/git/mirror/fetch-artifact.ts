@@ -147,28 +147,38 @@ class ArtifactFetches {
     const artifact = readArtifact(manifest)
     const maxLayerBytes = this.#deps.limits.maxPackBytes / 2
     if (artifact.layer.size > maxLayerBytes) throw tooLarge(maxLayerBytes)
-    const { maxPackBytes, release } = await this.#reserve(into.namespace, artifact.layer.size)
-    try {
-      const host = this.#deps.remote.url.host
-      const layer = await downloadLayer({ registry, host, layer: artifact.layer }, into.at, signal)
-      try {
-        await this.#import(into, { artifact, digest, layer, maxPackBytes: maxPackBytes - artifact.layer.size }, signal)
-      } finally {
-        await layer.close()
-      }
-    } finally {
-      release()
-    }
+    await this.#importReserved(registry, into, { artifact, digest }, signal)
     const local = createRunLocal(this.#deps.limits)
     return parseCommitHash((await local(into.at, ['rev-parse', '--verify', incomingRef], signal)).toString('latin1').trim())
   }
 
-  /** Space for a layer and its pack. */
-  async #reserve(namespace: string, layerBytes: number): Promise<Reservation> {
-    const usual = await this.#deps.reserve(namespace, 'usual')
-    if (usual.maxPackBytes >= reservedTimes * layerBytes) return usual
-    usual.release()
-    return await this.#deps.reserve(namespace, 'most')
+  /** With space for a layer and its pack; as for a git host, the largest that is allowed if the usual one does not suffice. */
+  async #importReserved(
+    registry: Registry,
+    into: Into,
+    what: Omit<ToImport, 'layer' | 'maxPackBytes'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { remote, limits, reserve } = this.#deps
+    const { layer: blob } = what.artifact
+    for (const size of ['usual', 'most'] as const) {
+      const { maxPackBytes, release } = await reserve(into.namespace, size)
+      try {
+        if (size === 'usual' && maxPackBytes < reservedTimes * blob.size) continue
+        const layer = await downloadLayer({ registry, host: remote.url.host, layer: blob }, into.at, signal)
+        try {
+          await this.#import(into, { ...what, layer, maxPackBytes: maxPackBytes - blob.size }, signal)
+        } finally {
+          await layer.close()
+        }
+        return
+      } catch (error) {
+        const mayFit = size === 'usual' && maxPackBytes < limits.maxPackBytes
+        if (!mayFit || !(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+      } finally {
+        release()
+      }
+    }
   }
 
   /** Within the small share of memory, or the large one if that does not suffice. */
@@ -197,7 +207,7 @@ class ArtifactFetches {
   }
 }
 
-/** A reservation of so many times the layer suffices for the layer and its pack, because git compresses almost as well as gzip. */
+/** A reservation of so many times the layer suffices for most layers and their packs; git compresses each file alone. */
 const reservedTimes = 5
 
 /** The revision, as Flux writes it. Throws RefNotFound and the faults of a registry. */
