@@ -5,7 +5,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { isProgramMissing } from '../command/git.ts'
 import { systemPath } from '../command/settings.ts'
 
 /** `socket` is its path; `stop` settles when the process has ended. */
@@ -46,14 +45,20 @@ type Key = { privateKey: string; passphrase: string | undefined; askProgram: str
 
 /** Exit status of ssh-add (its manual page) when it does not reach the agent. */
 const agentGone = 2
+/** Exit statuses of sh for a program that cannot be run, or is not there. */
+const notRun: readonly unknown[] = [126, 127]
+/** A key with a passphrase may name how long its decryption takes, in any of the formats. A hundred rounds of bcrypt take a second. */
+const maxCpuSeconds = 3
+/** The limit is a soft one, so that its signal differs from those of other causes; no memory with the key is written to disk. */
+const limitedAdd = 'ulimit -S -c 0; ulimit -S -t "$1"; exec ssh-add -q -'
 
 /**
- * Sends a key to the agent through a pipe. Throws CredentialsInvalid for an unreadable key or a wrong passphrase; without a result about
+ * Sends a key to the agent through a pipe. Throws CredentialsInvalid for an unreadable or slow key or a wrong passphrase; without a result about
  * the key, ToolMissing when ssh-add cannot be run, GitKilled when it or the agent was ended, and Timeout after 10 s.
  */
 export async function addKey({ socket }: Agent, { privateKey, passphrase, askProgram }: Key, signal: AbortSignal): Promise<void> {
   const stop = deadline(timeoutMs, signal)
-  const child = spawn('ssh-add', ['-q', '-'], {
+  const child = spawn('sh', ['-c', limitedAdd, 'sh', String(maxCpuSeconds)], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: {
       PATH: systemPath,
@@ -75,11 +80,15 @@ export async function addKey({ socket }: Agent, { privateKey, passphrase, askPro
   signal.throwIfAborted()
   if (end === 0) return
   if (stop.aborted) throw new Fault('Timeout', `ssh-add did not end within ${timeoutMs / 1000} s`)
+  if (notRun.includes(end)) throw new Fault('ToolMissing', 'ssh-add is not installed or cannot be run')
   if (end instanceof Error) {
-    if (isProgramMissing(end)) throw new Fault('ToolMissing', `ssh-add is not installed or cannot be run: ${end.message}`, { cause: end })
     throw new Fault('GitKilled', `ssh-add could not be started: ${end.message}`, { cause: end })
   }
   if (end === agentGone) throw new Fault('GitKilled', 'ssh-agent was killed before it received the key of spec.git.auth.sshKey')
+  if (end === 'SIGXCPU') {
+    const help = `takes more than ${maxCpuSeconds} s to decrypt; reduce its rounds with ssh-keygen -p -a 16`
+    throw new Fault('CredentialsInvalid', `spec.git.auth.sshKey: the private key ${help}`)
+  }
   if (typeof end !== 'number') throw new Fault('GitKilled', `ssh-add was ended by ${end ?? 'a signal'}`)
   const passphraseHint =
     passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is wrong'
