@@ -73,8 +73,10 @@ export async function tunnel(
   const user = Buffer.from(`${decoded(proxy.username)}:${decoded(proxy.password)}`).toString('base64')
   const headers = { host: target, ...(proxy.username === '' ? {} : { 'proxy-authorization': `Basic ${user}` }) }
   const { request } = proxy.protocol === 'https:' ? https : http
+  // Because of the header, Node would expect the certificate of the API from the proxy.
+  const servername = isIP(proxy.hostname.replaceAll(/^\[|\]$/g, '')) === 0 ? proxy.hostname : ''
   const socket = await new Promise<Duplex>((resolve, reject) => {
-    const asked = request(proxy.origin, { ...pinned, method: 'CONNECT', path: target, headers, agent: false, signal })
+    const asked = request(proxy.origin, { ...pinned, servername, method: 'CONNECT', path: target, headers, agent: false, signal })
     asked.on('error', reject)
     asked.on('connect', (answer, connected: Duplex) => {
       if (answer.statusCode === 200) return resolve(connected)
