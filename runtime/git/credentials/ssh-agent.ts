@@ -48,7 +48,7 @@ const agentGone = 2
 /** Exit statuses of sh for a program that cannot be run, or is not there. */
 const notRun: readonly unknown[] = [126, 127]
 /** A key with a passphrase may name how long its decryption takes, in any of the formats. A hundred rounds of bcrypt take a second. */
-const maxCpuSeconds = 3
+const maxCpuSeconds = 2
 /** The limit is a soft one, so that its signal differs from those of other causes; no memory with the key is written to disk. */
 const limitedAdd = 'ulimit -S -c 0; ulimit -S -t "$1"; exec ssh-add -q -'
 

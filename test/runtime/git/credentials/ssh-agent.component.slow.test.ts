@@ -44,7 +44,7 @@ void t.test('an ssh-agent that has ended does not make the key invalid', async (
   t.strictSame([fault.reason, fault.message], ['GitKilled', 'ssh-agent was killed before it received the key of spec.git.auth.sshKey'])
 })
 
-void t.test('a key that takes minutes to decrypt is refused after three seconds of computation', async (t) => {
+void t.test('a key that takes minutes to decrypt is refused after two seconds of computation', async (t) => {
   if (!requires(t, 'ssh-add', 'ssh-agent', 'ssh-keygen')) return
   const folder = temporaryFolder(t, 'agent')
   const file = path.join(folder, 'key')
@@ -65,7 +65,7 @@ void t.test('a key that takes minutes to decrypt is refused after three seconds 
       () => 'added',
       (thrown: unknown) => `${asFault(thrown).reason}: ${asFault(thrown).message}`,
     )
-  const refused = 'the private key takes more than 3 s to decrypt; reduce its rounds with ssh-keygen -p -a 16'
+  const refused = 'the private key takes more than 2 s to decrypt; reduce its rounds with ssh-keygen -p -a 16'
   t.equal(await add(key), 'added')
   t.equal(await add(slow), `CredentialsInvalid: spec.git.auth.sshKey: ${refused}`)
 })
