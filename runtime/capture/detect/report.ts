@@ -80,6 +80,8 @@ type Sum = Record<LocalChange['op'], number> & { ignored: number }
 /** For a longer change only the number of lines is shown. */
 const maxLines = 40
 const maxLine = 400
+/** A file of a megabyte may differ in half a million. */
+const maxDifferences = 1_000
 const maxComparedBytes = 1024 * 1024
 
 /** Counts the files of a gateway that differ from its commit. */
@@ -100,7 +102,7 @@ export function describeChange(
   const [before, after] = [written(path), presentContent(target, path, maxComparedBytes)]
   if (before === undefined || after === undefined) return { path, op }
   const [a, b] = [jsonOf(before), jsonOf(after)]
-  if (a !== undefined && b !== undefined) return { path, op, keys: differences(a, b) }
+  if (a !== undefined && b !== undefined) return { path, op, keys: differences(a, b, maxDifferences) }
   const sides = maskSecrets(before, after)
   const lines = sides === undefined ? undefined : lineDiff(sides.before, sides.after)?.split('\n').filter(Boolean)
   return lines === undefined ? { path, op } : { path, op, lines }
@@ -125,7 +127,8 @@ export function changeLines(change: DescribedChange, before: { path: string } | 
 function details({ keys, lines }: DescribedChange): string[] {
   const all = keys === undefined ? (lines ?? []) : keys.map(({ at, a, b }) => `${at}: ${a ?? '(absent)'} -> ${b ?? '(absent)'}`)
   const shown = all.slice(0, maxLines).map((line) => `      ${line.length > maxLine ? `${line.slice(0, maxLine)}…` : line}`)
-  return all.length > maxLines ? [...shown, `      … ${all.length - maxLines} more`] : shown
+  const rest = (keys?.length ?? 0) > maxDifferences ? `more than ${maxDifferences - maxLines}` : all.length - maxLines
+  return all.length > maxLines ? [...shown, `      … ${rest} more`] : shown
 }
 
 /** The summary in one line. */

@@ -52,32 +52,53 @@ function lines(content: Uint8Array | undefined): string[] {
 export type JsonDifference = { at: string; a: string | undefined; b: string | undefined }
 
 const maxText = 120
+/** Of the names above a value, the last ones: all of them may be as long as the file, for each of its values. */
+const maxPath = 400
 /** Deeper values are compared as a whole. */
 const maxDepth = 64
 
-/** Returns the keys and values in which two JSON values differ; secrets are hidden. */
-export function differences(a: unknown, b: unknown): JsonDifference[] {
+/** Returns the keys and values in which two JSON values differ, up to the first beyond `most`; secrets are hidden. */
+export function differences(a: unknown, b: unknown, most = Infinity): JsonDifference[] {
   const found: JsonDifference[] = []
-  compare(a, b, [], found)
+  compare(a, b, undefined, { found, most })
   return found
 }
 
-function compare(a: unknown, b: unknown, path: readonly (string | number)[], found: JsonDifference[]): void {
-  if (path.length < maxDepth && isObject(a) && isObject(b)) {
+/** A name or index, and what is above it; `isSecret`: one of them is the key of a secret. */
+type Place = { name: string | number; above: Place | undefined; depth: number; isSecret: boolean }
+
+function compare(a: unknown, b: unknown, place: Place | undefined, to: { found: JsonDifference[]; most: number }): void {
+  if (to.found.length > to.most) return
+  const { depth, isSecret } = place ?? { depth: 0, isSecret: false }
+  const below = (name: string | number): Place => ({
+    name,
+    above: place,
+    depth: depth + 1,
+    isSecret: isSecret || (typeof name === 'string' && isSecretKey(name)),
+  })
+  if (depth < maxDepth && isObject(a) && isObject(b)) {
     const keys = new Set([...Object.keys(a), ...Object.keys(b)])
-    for (const key of [...keys].toSorted()) compare(own(a, key), own(b, key), [...path, key], found)
+    for (const key of [...keys].toSorted()) compare(own(a, key), own(b, key), below(key), to)
     return
   }
-  if (path.length < maxDepth && Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
-    for (const [index, item] of a.entries()) compare(item, b[index] as unknown, [...path, index], found)
+  if (depth < maxDepth && Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
+    for (const [index, item] of a.entries()) compare(item, b[index] as unknown, below(index), to)
     return
   }
   if (textOf(a) === textOf(b)) return
   const shown = (value: unknown): string | undefined => {
     if (value === undefined) return undefined
-    return path.some((key) => isSecretKey(String(key))) || holdsSecret(value, 0) ? hiddenValue : shorten(textOf(value) ?? '')
+    return isSecret || holdsSecret(value, 0) ? hiddenValue : shorten(textOf(value) ?? '')
   }
-  found.push({ at: path.join('.') || '(all)', a: shown(a), b: shown(b) })
+  to.found.push({ at: pathOf(place) || '(all)', a: shown(a), b: shown(b) })
+}
+
+/** The names from the top, or the last ones after `…`. */
+function pathOf(place: Place | undefined): string {
+  let text = ''
+  for (let each = place; each !== undefined && text.length <= maxPath; each = each.above)
+    text = `${String(each.name).slice(-maxPath - 1)}${text === '' ? '' : `.${text}`}`
+  return text.length > maxPath ? `…${text.slice(-maxPath)}` : text
 }
 
 function own(object: Record<string, unknown>, key: string): unknown {

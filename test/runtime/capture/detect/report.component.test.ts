@@ -87,3 +87,17 @@ void t.test('a change whose differences do not fit is listed by name, and the fo
   const changes = await tell('now')
   t.match(changes?.text, /^ {2}~ b\.txt \(differences not shown\)\n {2}~ c\.txt\n {6}-one\n {6}\+two\n3 files changed, /m)
 })
+
+void t.test('of a file with more differences than are searched, no number is claimed', async (t) => {
+  const list = (count: number, value: number): string =>
+    JSON.stringify({ a: Object.fromEntries(Array.from({ length: count }, (_, index) => [index, value])) })
+  const [few, many] = await Promise.all(
+    [50, 5_000].map(async (count) => {
+      const changes = await synced(t, { 'projects/a/list.json': list(count, 1) })
+      changes.write('projects/a/list.json', list(count, 2))
+      return (await changes.tell('now'))?.text
+    }),
+  )
+  t.match(few, /^ {6}… 10 more$/m)
+  t.match(many, /^ {6}… more than 960 more$/m)
+})

@@ -37,6 +37,17 @@ void t.test('values below 64 keys are compared as a whole, and long ones are cut
   t.end()
 })
 
+void t.test('of a long path its end is shown, and no more differences than requested are searched', (t) => {
+  const list = (value: number): number[] => Array.from({ length: 10_000 }, () => value)
+  const name = 'k'.repeat(50_000)
+  const found = differences({ [name]: { a: list(1) } }, { [name]: { a: list(2) } })
+  t.equal(found.length, 10_000)
+  t.equal(Math.max(...found.map(({ at }) => at.length)), 401)
+  t.match(found[9_999]?.at, /^…k+\.a\.9999$/)
+  t.equal(differences(list(1), list(2), 100).length, 101)
+  t.end()
+})
+
 void t.test('a value under a secret key, above one, or that is one, is hidden', (t) => {
   t.strictSame(differences({ password: 'one' }, { password: 'two' }), [{ at: 'password', a: hiddenValue, b: hiddenValue }])
   t.strictSame(differences({ password: { a: 1 } }, { password: { a: 2 } }), [{ at: 'password.a', a: hiddenValue, b: hiddenValue }])
