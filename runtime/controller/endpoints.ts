@@ -103,7 +103,11 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   if (settings.statusPage !== undefined)
     await open(
       controllerStatusPage(
-        { ...deps, warnings: () => warningsOf(deps.certificates.current().until, settings, deps.clock.now()) },
+        {
+          ...deps,
+          receives: settings.receiver.enabled,
+          warnings: () => warningsOf(deps.certificates.current().until, settings, deps.clock.now()),
+        },
         settings.statusPage,
         signal,
       ),

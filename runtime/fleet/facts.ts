@@ -39,6 +39,8 @@ export type FleetFacts = {
   reports: readonly ReportFacts[]
   /** Notes for the reader about incomplete data, such as a missing permission. */
   notes: readonly string[]
+  /** Whether webhooks are received; absent: unknown, for example for another cluster. */
+  receives?: boolean
   /** Absent: none, or unknown. */
   warnings?: readonly Warning[]
 }

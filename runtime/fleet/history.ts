@@ -147,7 +147,7 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
     ageOf(entry.at, now) ?? '-',
     entry.commit === undefined ? '-' : shortRevision(entry.commit, entry.ref),
     shortHashes(entry.ref),
-    entry.by ?? '-',
+    entry.by === 'generic' ? 'webhook' : (entry.by ?? '-'),
     entry.outcome.toLowerCase(),
     entry.duration ?? '-',
     nowText(entry),
@@ -182,7 +182,7 @@ function stageText({ name, gateways, failed, silent, startedAt, finishedAt, appr
   const parts = [
     `${counted(gateways, 'gateway')}${took === undefined ? '' : ` in ${took}`}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(silent === undefined ? [] : [`${silent} silent`]),
+    ...(silent === undefined ? [] : [`${silent} not reporting`]),
     ...(finishedAt === undefined ? ['not done'] : []),
     ...(approvedBy === undefined ? [] : [`approved by ${approvedBy}`]),
   ]

@@ -136,7 +136,7 @@ function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Insta
   const by =
     desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy === 'generic' ? 'webhook' : desired.requestedBy}`
   const committed = desired.committedAt === undefined ? '' : `, committed ${agoOf(desired.committedAt, now)}`
-  const held = desired.held === undefined ? '' : `, held (${desired.held})`
+  const held = desired.held === undefined ? '' : `, not published (${desired.held})`
   const commit = desired.commit === undefined ? 'not known yet' : `${shortRevision(desired.commit, desired.ref)}${committed}`
   const publishedText =
     published === undefined

@@ -20,7 +20,8 @@ export type SyncStep =
   | ({ kind: 'passes' | 'waitsForChange' } & Until)
   | { kind: 'recreatePod'; pod: string }
   | { kind: 'confirmDeletions' | 'confirmOverwrites'; commit: string }
-  | { kind: 'raiseMaxDeletions' | 'captureOrGiveUp' }
+  /** Without a cluster, annotations are in the file. */
+  | { kind: 'confirmDeletionsInFile' | 'confirmOverwritesInFile'; commit: string }
   /** `entry`: the address of the section, such as `docs/how-to/runbook.md#scanfailed`. */
   | { kind: 'runbook'; reason: string; entry: string }
 
@@ -85,11 +86,11 @@ export function stepText(sync: NamedSync, step: SyncStep): string {
     case 'confirmDeletions':
       return `If these deletions are intended: ${annotate(confirmDeletionsAnnotation, step.commit)}`
     case 'confirmOverwrites':
-      return `To discard these changes: ${annotate(confirmOverwritesAnnotation, step.commit)}`
-    case 'raiseMaxDeletions':
-      return 'If these deletions are intended, raise spec.sync.defaults.maxDeletions.'
-    case 'captureOrGiveUp':
-      return 'To keep the changes: cluster-sync capture. To discard them, set spec.sync.defaults.drift to Report.'
+      return `To discard these changes, or if a merged file differs from the one on the gateway: ${annotate(confirmOverwritesAnnotation, step.commit)}`
+    case 'confirmDeletionsInFile':
+      return `If these deletions are intended, add to metadata.annotations in the file: ${confirmDeletionsAnnotation}: ${step.commit}`
+    case 'confirmOverwritesInFile':
+      return `To keep the changes, use "cluster-sync capture" and merge. To discard them, or if a merged file differs from the one on the gateway, add to metadata.annotations in the file: ${confirmOverwritesAnnotation}: ${step.commit}`
     default:
       return `More: ${step.entry}`
   }

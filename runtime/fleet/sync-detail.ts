@@ -40,6 +40,8 @@ export type SyncDetail = {
   notices: Notice[]
   /** The polling interval, such as `5m`; `never`: only pushes trigger a check; undefined if the spec is unknown. */
   polling: string | undefined
+  /** Whether a push triggers a check; also if that is unknown. */
+  onPush: boolean
   /**
    * When the git host was last polled, if the status shows it. The status records an unchanged answer at most once an hour, so while all is well it
    * shows the last poll for one interval only.
@@ -73,6 +75,7 @@ export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Inst
       return names.length === 0 ? [] : [{ pod, gateway, names }]
     }),
     notices: noticesOf(own, sync, spec),
+    onPush: facts.receives !== false,
     polling: spec?.polling.enabled === false ? 'never' : spec?.polling.interval,
     ...pollsOf(sync, now),
   }

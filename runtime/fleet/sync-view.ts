@@ -183,17 +183,20 @@ function stepsOfSync(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
 }
 
 function ownSteps({ pod, reason, state }: Row, published: string | undefined, from: FleetFacts['from']): SyncStep[] {
-  if (from === 'standalone') return [...(stepsOfTarget[reason ?? ''] ?? [])]
+  if (from === 'standalone') {
+    const kind = stepOfTarget[reason ?? '']
+    return kind === undefined || published === undefined ? [] : [{ kind, commit: published }]
+  }
   if (state === 'missingAgent' || reason === 'AgentOutdated' || reason === 'AgentDown') return [{ kind: 'recreatePod', pod }]
   if (reason === 'MassDeletion' && published !== undefined) return [{ kind: 'confirmDeletions', commit: published }]
   if (reason === 'LocalChanges' && published !== undefined) return [{ kind: 'confirmOverwrites', commit: published }]
   return []
 }
 
-/** What to do about a blocked target of the standalone runner, whose file has no annotations. */
-const stepsOfTarget: Readonly<Record<string, readonly SyncStep[]>> = {
-  MassDeletion: [{ kind: 'raiseMaxDeletions' }],
-  LocalChanges: [{ kind: 'captureOrGiveUp' }],
+/** What to do about a blocked target of the standalone runner, by reason. */
+const stepOfTarget: Readonly<Record<string, 'confirmDeletionsInFile' | 'confirmOverwritesInFile'>> = {
+  MassDeletion: 'confirmDeletionsInFile',
+  LocalChanges: 'confirmOverwritesInFile',
 }
 
 /** Returns the view of a rollout; undefined if there is none. */

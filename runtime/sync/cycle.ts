@@ -5,7 +5,7 @@
 import type { Source } from '../content/protocol/protocol.ts'
 import { counted } from '../platform/text/counted.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
-import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
+import type { Gateway, GatewayStatus, ScanKind } from '../gateway/gateway.ts'
 import { discard, manifestChanges, applyRun, type Run, type StagedRun } from './apply/apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
 import type { SyncTarget } from './model/desired.ts'
@@ -64,6 +64,8 @@ export type CycleWatch = {
   planned(plan: Plan): void
   /** Contents received of those requested; equal contents count once. */
   arrived(done: number, total: number): void
+  /** The gateway has read the files of these kinds. */
+  scanned(kinds: readonly ScanKind[]): void
 }
 
 /** Limits of the comparison in a dry run; a report shows 16 KiB of it. */
@@ -251,6 +253,7 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
       return filesInPlace(target, summary, { reason: 'GatewayNotReady', message })
     }
     appendManifest(target.dataDir, manifest, [], scanned)
+    deps.watch?.scanned(state.scanPending)
     return filesInPlace(target, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error

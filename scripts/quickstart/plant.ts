@@ -193,7 +193,7 @@ async function listen(app: Parameters<typeof serve>[0]['app'], signal: AbortSign
 /** The status page of both gateways; its address is printed like that of `cluster-sync run --status-port`. */
 async function openPage(first: Standalone, emit: (event: RunEvent) => void, signal: AbortSignal): Promise<RunPage> {
   const deps = { clock: systemClock, log: silentLog, output: { emit } }
-  const on = (port: number) => openRunPage(deps, { port, host: 'localhost', first }, signal)
+  const on = (port: number) => openRunPage(deps, { port, host: 'localhost', receives: true, first }, signal)
   return await on(preferredPagePort).catch(async () => on(0))
 }
 

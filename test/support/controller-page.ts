@@ -93,6 +93,7 @@ export async function openController(
     clock,
     log: silentLog,
     notReady: () => [],
+    receives: true,
     clusters: { views: () => clusters, watch: () => () => undefined },
   }
   const app = controllerStatusPage(parts, logins, stop.signal)

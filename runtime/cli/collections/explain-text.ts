@@ -13,6 +13,7 @@ import { type RuleId, ruleIds, rules } from '../../validation/rules/rules.ts'
 import { Fault } from '../../platform/fault.ts'
 import { fixable } from './lint-fix.ts'
 import { docsPage } from '../../platform/version.ts'
+import { runbookEntry } from '../../fleet/steps.ts'
 
 /** The effective resources, sorted by key and filtered. Throws InvalidConfiguration if none remain. */
 export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {
@@ -99,6 +100,8 @@ export function asJson(mode: string, family: CollectionsByName, effective: reado
 export function explainRule(name: string, format: 'text' | 'json'): string {
   const id = ruleIds.find((rule) => rule === name)
   if (id === undefined) {
+    const entry = runbookEntry(name)
+    if (entry !== undefined) throw new Fault('InvalidConfiguration', `"${name}" is a reason, not a rule: see ${entry}`)
     const nearest = nearestTo(name, ruleIds)
     const meant = nearest === undefined ? `all rules: ${docsPage('docs/reference/rules.md')}` : `did you mean "${nearest}"?`
     const modes = 'to see the resources of a gateway, add --mode <mode>'
@@ -121,7 +124,7 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
 }
 
 function isFixable(id: RuleId): string {
-  return fixable.includes(id) ? ' `cluster-sync lint --fix` does this.' : ''
+  return fixable.includes(id) ? ' `cluster-sync lint --fix` does this in unambiguous cases.' : ''
 }
 
 /** Removes Markdown, in which the rule table is written. */

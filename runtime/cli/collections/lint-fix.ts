@@ -21,8 +21,8 @@ export const fixable: readonly RuleId[] = [
   'stale-signature',
 ]
 
-/** A finding that was fixed; `path` is relative to the repository. */
-export type Fixed = { rule: RuleId; path: string }
+/** A finding that was fixed, or `problem`: why it was not; `path` is relative to the repository. */
+export type Fixed = { rule: RuleId; path: string; problem?: string }
 
 /** The parents that every gateway writes for its own collections; `local` belongs to one machine and does not belong in a repository. */
 const defaultParents: Readonly<Record<string, string>> = { external: 'system', core: 'external' }
@@ -32,24 +32,27 @@ const byteOrderMark = '\uFEFF'
 export async function fixFindings(top: string, rule: RuleId, findings: readonly CheckFinding[], signal: AbortSignal): Promise<Fixed[]> {
   const fixed: Fixed[] = []
   for (const { path: at } of findings.filter((finding) => finding.rule === rule)) {
-    const isFixed = await fixOne(top, rule, at, signal).catch((error: unknown) => {
+    const done = await fixOne(top, rule, at, signal).catch((error: unknown) => {
       if (error instanceof Fault) return false
       const why = error instanceof Error ? error.message : String(error)
       throw new Fault('InvalidConfiguration', `${at} cannot be fixed: ${why}`, { cause: error })
     })
-    if (isFixed) fixed.push({ rule, path: at })
+    if (done === true) fixed.push({ rule, path: at })
+    else if (done !== false) fixed.push({ rule, path: at, problem: done })
   }
   return fixed
 }
 
-async function fixOne(top: string, rule: RuleId, at: string, signal: AbortSignal): Promise<boolean> {
+/** Returns why the finding was not fixed, if that is known. */
+async function fixOne(top: string, rule: RuleId, at: string, signal: AbortSignal): Promise<boolean | string> {
   const full = path.join(top, at)
   if (rule === 'missing-config-mode') return addManifest(full)
   if (rule === 'missing-attributes') return changeManifest(full, addAttributes)
   if (rule === 'listed-file-missing') return changeManifest(full, (manifest) => dropEntries(manifest, path.dirname(full)))
   if (rule === 'byte-order-mark') return removeMark(full)
   const folder = path.basename(full) === 'resource.json' ? path.dirname(full) : full
-  return (await sign(folder, {}, signal)).signed.length > 0
+  const { signed, unsigned } = await sign(folder, {}, signal)
+  return signed.length > 0 ? true : (unsigned[0]?.why ?? false)
 }
 
 function addManifest(folder: string): boolean {

@@ -30,7 +30,10 @@ export type Format = keyof typeof formats
 
 /** Groups findings by file, files with errors first; editors and terminals open `path:line:column`. */
 function asText({ roots, findings, summary, fixed = [], durationMs }: LintResult, style: Style): string {
-  const done = fixed.map(({ path, rule }) => `${markOf('ok', style)}${visible(path)}: fixed (${rule})`)
+  const done = fixed.map(({ path, rule, problem }) => {
+    const outcome = problem === undefined ? 'fixed' : `not fixed: ${problem}`
+    return `${markOf(problem === undefined ? 'ok' : 'warning', style)}${visible(`${path}: ${outcome} (${rule})`)}`
+  })
   const files = Map.groupBy(findings, ({ path }) => path)
   const blocks = [...files.values()].map((own) => fileBlock(own, style))
   const hidden = summary.errors + summary.warnings - findings.length

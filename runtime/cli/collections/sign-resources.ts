@@ -8,7 +8,7 @@ import { readResources, type ResourceContent } from '../../validation/run/read-r
 import { directoryListing } from './directory-listing.ts'
 import { rules } from '../../validation/rules/rules.ts'
 import { isSigned, signatureAttribute, signatureOf } from '../../validation/rules/signature.ts'
-import { modeManifest } from '../../validation/model/tree.ts'
+import { modeManifest, projectManifest } from '../../validation/model/tree.ts'
 import { Fault } from '../../platform/fault.ts'
 import { isWithin, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import { locate, parseRoot } from './collections-input.ts'
@@ -50,7 +50,9 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
     await readResources(directoryListing(top), placed, take, signal)
   }
   if (resources > 0) return result
-  throw new Fault('InvalidConfiguration', `${where} contains no resource of a collection; specify the collections with --root`)
+  const isProject = folderWith(projectManifest, path.join(top, below)) !== undefined
+  const why = isProject ? 'only resources of collections are signed, not those of projects' : 'specify the collections with --root'
+  throw new Fault('InvalidConfiguration', `${where} contains no resource of a collection; ${why}`)
 }
 
 function placeOf(where: string): { top: string; below: RelativePath } {
@@ -66,11 +68,15 @@ function placeOf(where: string): { top: string; below: RelativePath } {
   return { top: start, below: parseRelativePath(path.relative(start, folder).split(path.sep).join('/')) }
 }
 
-/** The collections root of a folder, by the nearest config-mode.json above it. */
+/** The collections root of a folder. */
 function collectionAbove(folder: string): string | undefined {
-  for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) {
-    if (existsSync(path.join(at, modeManifest))) return path.dirname(at)
-  }
+  const collection = folderWith(modeManifest, folder)
+  return collection === undefined ? undefined : path.dirname(collection)
+}
+
+/** The nearest folder that contains the file: this one, or one above it. */
+function folderWith(file: string, folder: string): string | undefined {
+  for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) if (existsSync(path.join(at, file))) return at
   return undefined
 }
 

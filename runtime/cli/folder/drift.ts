@@ -72,6 +72,7 @@ async function drift(name: string | undefined, options: Options): Promise<number
   if (file === undefined || data === undefined)
     throw new Fault('InvalidConfiguration', 'specify both -f <file> and --data <dir> for a data directory, or neither for a cluster')
   if (name !== undefined) throw new Fault('InvalidConfiguration', '--file already names the GatewaySync: omit the name')
+  if (state !== undefined) throw new Fault('InvalidConfiguration', '--state shows the last report of a run: omit --file and --data')
   const { driftOfFolder } = await import('./drift-folder.ts')
   const { text, changes } = await driftOfFolder({ ...options, file, data })
   print(standardOutput(), [text.replace(/\n$/, '')])

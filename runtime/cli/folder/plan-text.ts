@@ -15,7 +15,8 @@ import { shownPlace } from '../../api/findings.ts'
 export type PlanReport = {
   commit: string
   ref: string
-  mode: Mode
+  /** `lastKnown`: as recorded by the last sync. */
+  mode: Mode & { lastKnown?: true }
   counts: { added: number; changed: number; removed: number }
   changes: readonly FileDiff[]
   /** What would prevent the sync from writing: the first problem or all. */
@@ -33,7 +34,7 @@ export type PlanView = 'full' | 'grouped' | 'summary'
 /** From this number of files on, their folders are listed instead. */
 const maxNamed = 30
 const shownPaths = 5
-const driftStep = 'a sync keeps these changes, or reverts them with `drift: Restore`'
+const driftStep = 'a sync keeps these changes in files that the commit does not change, or reverts them with `drift: Restore`'
 const levels = { add: 'ok', change: 'warning', remove: 'error' } as const
 
 /** Whether a sync would change nothing and would not be refused: exit code 0. */
@@ -46,7 +47,10 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
   const { commit, ref, mode, counts, changes, problems, findings, drift, checked } = report
   const { added, changed, removed } = counts
   const remarks = findings.map(({ rule, path, message }) => `! ${path === '' ? '' : `${path}: `}${message} (${rule})`)
-  const modeText = mode.name === '' ? 'no deployment mode' : `mode "${mode.name}" (from ${modeOriginWords[mode.from]})`
+  const modeText =
+    mode.name === ''
+      ? 'no deployment mode'
+      : `mode "${mode.name}" (from ${mode.lastKnown === true ? 'the last sync' : modeOriginWords[mode.from]})`
   const sums = `${added} to add, ${changed} to change, ${removed} to remove`
   return [
     ...changeLines(changes, view, style),

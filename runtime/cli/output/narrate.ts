@@ -54,8 +54,8 @@ export type RunEvent =
       commit?: string
       files?: ChangeCounts
       paths?: ChangedPaths
-      /** What the gateway has read of it. */
-      read: ('projects' | 'config')[]
+      /** What the gateway has read in this cycle. */
+      read: readonly ('projects' | 'config')[]
       durationMs?: number
       reason?: string
       message?: string
@@ -74,9 +74,13 @@ export type RunEvent =
 export type CommitFacts = { summary?: CommitSummary | undefined; durationMs?: number | undefined }
 
 /** The result of the cycle that led to a report. */
-export type CycleFacts = { durationMs?: number | undefined; paths?: ChangedPaths | undefined }
+export type CycleFacts = {
+  durationMs?: number | undefined
+  paths?: ChangedPaths | undefined
+  read?: readonly ('projects' | 'config')[] | undefined
+}
 
-type NarratedTarget = { name: string; gatewayUrl: string | undefined }
+type NarratedTarget = { name: string }
 
 /** The last event of each subject, and the remarks of each gateway. */
 export type Emitted = { last: Map<string, string>; remarks: Map<string, ReadonlySet<string>> }
@@ -132,8 +136,7 @@ export class Narrator {
     if (status.phase === 'Syncing' || waits) return
     if (status.phase === 'Synced' || status.phase === 'Drifted') this.#inPlace.add(target)
     else this.#inPlace.delete(target)
-    const hasGateway = this.#targets.some(({ name, gatewayUrl }) => name === target && gatewayUrl !== undefined)
-    const event = targetEvent(target, status, hasGateway)
+    const event = targetEvent(target, status, cycle)
     // A later check of the same commit without changes is not new.
     const { files: _files, read: _read, ...what } = event
     const isBusy = (event.files?.added ?? 0) + (event.files?.changed ?? 0) + (event.files?.removed ?? 0) > 0
@@ -196,11 +199,8 @@ function handledPush(ref: string, { source }: GatewaySyncStatus): RunEvent {
   return source?.commit === undefined ? { event: 'pushHandled', ref } : { event: 'pushHandled', ref, commit: source.commit }
 }
 
-function targetEvent(target: string, status: SyncReportStatus, hasGateway: boolean): Extract<RunEvent, { event: 'target' }> {
-  const { phase, commit, files, scan, reason, message } = status
-  const isRead = hasGateway && (phase === 'Synced' || phase === 'Drifted')
-  // A gateway that has yet to read this commit may have read another one long ago.
-  const read = isRead ? (['projects', 'config'] as const).filter((kind) => scan?.[kind] !== undefined) : []
+function targetEvent(target: string, status: SyncReportStatus, { read = [] }: CycleFacts): Extract<RunEvent, { event: 'target' }> {
+  const { phase, commit, files, reason, message } = status
   return {
     event: 'target',
     target,

@@ -4,6 +4,8 @@
 import { type Reason, reasons } from '../../platform/fault.ts'
 import { docsPage } from '../../platform/version.ts'
 
+const inFile = ' (without a cluster: in metadata.annotations of the file)'
+
 const steps: Readonly<Record<Reason, string>> = {
   // source
   RefNotFound: 'Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
@@ -41,7 +43,8 @@ const steps: Readonly<Record<Reason, string>> = {
   CommitStatusFailed: 'Check the network to the git host. The status is sent again automatically.',
   NotificationRefused: 'Check the address and the credentials of the notification receiver.',
   NotificationFailed: 'Check the network to the notification receiver. The message is sent again automatically.',
-  PushRefused: 'Choose another branch with --branch, or ask the administrators of the git host for permission to create one.',
+  PushRefused:
+    'If the branch exists, it may already contain these changes: merge or delete it, or choose another one with --branch. Otherwise, ask the administrators of the git host for permission to create branches.',
   PullRequestRefused:
     'Give the token of spec.capture permission to open pull requests, then run the command again. The branch is already pushed.',
   PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
@@ -74,11 +77,9 @@ const steps: Readonly<Record<Reason, string>> = {
     'Correct the path that the message names: `collections.root` of the profile, or `source` of the mapping; or set `required: false` for an optional mapping.',
   DestinationNotAllowed: 'Choose another `destination`: this one belongs to the gateway itself.',
   MappingConflict: 'Change one of the two mappings or paths, so that each file has one source.',
-  MassDeletion: 'To delete these files, set the annotation clustersync.io/confirm-deletions to the commit. Otherwise, revert the commit.',
-  LocalChanges:
-    'Capture the changes into git with `cluster-sync capture`, or discard them: set the annotation clustersync.io/confirm-overwrites to the commit.',
-  ModeRemoved:
-    'To remove it from the gateway, set the annotation clustersync.io/confirm-deletions to the commit. Otherwise, revert the commit.',
+  MassDeletion: `To delete these files, set the annotation clustersync.io/confirm-deletions to the commit${inFile}. Otherwise, revert the commit.`,
+  LocalChanges: `Capture the changes with \`cluster-sync capture\` and merge them. To discard them, or if a merged file differs from the one on the gateway, set the annotation clustersync.io/confirm-overwrites to the commit${inFile}.`,
+  ModeRemoved: `To remove it from the gateway, set the annotation clustersync.io/confirm-deletions to the commit${inFile}. Otherwise, revert the commit.`,
   PathTooLong: 'Give the file or folder a shorter name.',
   TemplateFailed: 'Correct the template or patch at the place that the message names; `cluster-sync plan` shows the result beforehand.',
   SymbolicLink: 'Replace the symbolic link with the folder or file that it points to.',

@@ -95,7 +95,7 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
     if (page !== undefined) page.follow(standalone)
     else if (settings.statusPort !== undefined) {
       const { openRunPage } = await import('./run-page.ts')
-      const where = { port: settings.statusPort, host: settings.statusHost }
+      const where = { port: settings.statusPort, host: settings.statusHost, receives: receiver !== undefined }
       page = await openRunPage(deps, { ...where, first: standalone }, stop.signal)
     }
     const signal = AbortSignal.any([stop.signal, ended.signal])

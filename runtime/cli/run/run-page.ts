@@ -26,14 +26,14 @@ const bounds = { maxConnections: 500, readAheadBytes: 16 * 1024 }
 /** Throws InvalidConfiguration when the port cannot be opened. */
 export async function openRunPage(
   { clock, log, output }: Deps,
-  { port, host, first }: { port: number; host: string; first: Standalone },
+  { port, host, receives, first }: { port: number; host: string; receives: boolean; first: Standalone },
   signal: AbortSignal,
 ): Promise<RunPage> {
   const isOwn = isLoopback(host)
   let shown = first
   let emit = (): void => undefined
   const app = statusPageApp({
-    facts: () => factsOfRun({ ...shown.objects.record(), reports: shown.objects.reports() }),
+    facts: () => ({ ...factsOfRun({ ...shown.objects.record(), reports: shown.objects.reports() }), receives }),
     subscribe(changed) {
       emit = changed
       return () => undefined

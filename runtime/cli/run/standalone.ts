@@ -225,6 +225,7 @@ function followTarget(
         const watch: CycleWatch = {
           planned: (plan) => (last = { paths: changedPaths(plan) }),
           arrived: (done, total) => watcher.progress?.(name, done, total),
+          scanned: (read) => (last = { ...last, read }),
         }
         const own = logOf(log.child({ gateway: name }), target.requestId)
         const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...target, checkDrift: sourceFirst }, signal)

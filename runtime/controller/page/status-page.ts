@@ -35,6 +35,8 @@ export type StatusPageParts = {
   log: Log
   /** Returns why this replica does not know the cluster's objects yet; empty when it does. */
   notReady(): string[]
+  /** Whether webhooks are received. */
+  receives: boolean
   /** Returns problems of the installation. */
   warnings?(): Warning[]
   clusters?: Pick<OtherClusters, 'views' | 'watch'>
@@ -55,12 +57,12 @@ export function controllerStatusPage(
   { trustedProxies = [], ...logins }: PageLogins & Pick<StatusPageDeps, 'trustedProxies'>,
   signal: AbortSignal,
 ): ReturnType<typeof statusPageApp> {
-  const { store, mirrors, kube, reviews, clock, notReady, warnings, clusters } = parts
+  const { store, mirrors, kube, reviews, clock, notReady, receives, warnings, clusters } = parts
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
   const login = loginOf(parts, logins)
   const auth = login === undefined ? undefined : pageAuthOf(parts, login, post)
   return statusPageApp({
-    facts: () => ({ ...factsOfStore(store, notReady()), warnings: warnings?.() ?? [] }),
+    facts: () => ({ ...factsOfStore(store, notReady()), receives, warnings: warnings?.() ?? [] }),
     auth,
     clusters: () => clusters?.views() ?? [],
     subscribe(changed) {

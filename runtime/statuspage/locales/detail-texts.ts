@@ -15,8 +15,8 @@ export type DetailTexts = {
   by(who: string): string
   signedBy(key: string): string
   took(seconds: string): string
-  polled(interval: string): string
-  notPolled: string
+  /** `interval` undefined: not polled. */
+  polled(interval: string | undefined, onPush: boolean): string
   nextPoll(time: string): string
   rollout: string
   rolledOut(updated: number, of: number): string
@@ -26,6 +26,7 @@ export type DetailTexts = {
   approvedBy(who: string): string
   localChanges: string
   localFiles(count: number): string
+  newFiles: string
   becomes: Readonly<Record<DriftPolicy | 'unknown', string>>
   designers: string
   /** `count` is the number of affected gateways; undefined: all. */
@@ -68,8 +69,12 @@ const english: DetailTexts = {
   by: (who) => (who === 'generic' ? 'requested by webhook' : `requested by ${who}`),
   signedBy: (key) => `signed by ${key}`,
   took: (seconds) => `took ${seconds} s`,
-  polled: (interval) => `checked every ${interval} and on each push`,
-  notPolled: 'checked on each push',
+  polled: (interval, onPush) =>
+    interval === undefined
+      ? onPush
+        ? 'checked on each push'
+        : 'not checked automatically'
+      : `checked every ${interval}${onPush ? ' and on each push' : ''}`,
   nextPoll: (time) => `next in about ${time}`,
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} of ${of} run it`,
@@ -79,6 +84,7 @@ const english: DetailTexts = {
   approvedBy: (who) => `approved by ${who}`,
   localChanges: 'Changed on gateways',
   localFiles: (count) => many(count, 'file', 'files'),
+  newFiles: 'New files are not listed. A capture includes those in existing projects and resources.',
   becomes: {
     Report: 'The next commit that changes one of these files overwrites the local change.',
     Restore: 'They are reverted at the next check.',
@@ -132,8 +138,12 @@ const german: DetailTexts = {
   by: (who) => (who === 'generic' ? 'angefordert per Webhook' : `angefordert von ${who}`),
   signedBy: (key) => `signiert mit ${key}`,
   took: (seconds) => `Dauer ${seconds.replace('.', ',')} s`,
-  polled: (interval) => `Abfrage alle ${inGerman(interval)} und bei jedem Push`,
-  notPolled: 'Abfrage bei jedem Push',
+  polled: (interval, onPush) =>
+    interval === undefined
+      ? onPush
+        ? 'Abfrage bei jedem Push'
+        : 'keine automatische Abfrage'
+      : `Abfrage alle ${inGerman(interval)}${onPush ? ' und bei jedem Push' : ''}`,
   nextPoll: (time) => `nächste in etwa ${inGerman(time)}`,
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} von ${of} haben ihn`,
@@ -143,6 +153,7 @@ const german: DetailTexts = {
   approvedBy: (who) => `freigegeben von ${who}`,
   localChanges: 'Lokal geändert',
   localFiles: (count) => many(count, 'Datei', 'Dateien'),
+  newFiles: 'Neue Dateien werden hier nicht gezeigt. Eine Sicherung enthält die in vorhandenen Projekten und Ressourcen.',
   becomes: {
     Report: 'Der nächste Commit, der eine dieser Dateien ändert, überschreibt die lokale Änderung.',
     Restore: 'Bei der nächsten Prüfung werden sie zurückgesetzt.',

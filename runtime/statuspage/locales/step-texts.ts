@@ -2,6 +2,7 @@
  * Localized next steps for users without a terminal: the action, and the button or role that performs it. Pure.
  */
 import type { Step } from '../../fleet/steps.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../api/names.ts'
 import { shortCommit } from '../../api/values.ts'
 import type { ActionName } from '../actions/action.ts'
 import type { Language } from './texts.ts'
@@ -47,21 +48,21 @@ function english(step: Step): string {
     case 'leaveDryRun':
       return 'Nothing is written while dryRun is true in the spec or in the profile. The owner of the GatewaySync can change that.'
     case 'checkOperator':
-      return 'If this persists, ask the cluster administrator whether the operator is running.'
+      return 'If this persists, ask the cluster administrator whether the Cluster Sync Operator is running.'
     case 'passes':
       return `The sync retries automatically; ${stays(step.published)}.`
     case 'waitsForChange':
-      return `The operator retries when the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
+      return `The Cluster Sync Operator retries when the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
     case 'recreatePod':
       return `Ask the cluster administrator to delete the pod ${step.pod}: it is recreated with the required agent.`
     case 'confirmDeletions':
       return `If these deletions are intended, confirm them for commit ${shortCommit(step.commit)}.`
     case 'confirmOverwrites':
-      return `To discard these changes, let commit ${shortCommit(step.commit)} overwrite them.`
-    case 'raiseMaxDeletions':
-      return 'If these deletions are intended, raise spec.sync.defaults.maxDeletions in the file.'
-    case 'captureOrGiveUp':
-      return 'Keep the changes with "cluster-sync capture", or discard them: set spec.sync.defaults.drift to Report in the file.'
+      return `To discard these changes, or if a merged file differs from the one on the gateway, let commit ${shortCommit(step.commit)} overwrite them.`
+    case 'confirmDeletionsInFile':
+      return `If these deletions are intended, add to metadata.annotations in the file: ${confirmDeletionsAnnotation}: ${step.commit}.`
+    case 'confirmOverwritesInFile':
+      return `To keep the changes, use "cluster-sync capture" and merge. To discard them, or if a merged file differs from the one on the gateway, add to metadata.annotations in the file: ${confirmOverwritesAnnotation}: ${step.commit}.`
     case 'gatewayTriesAgain':
       return 'The sync retries automatically.'
     case 'gatewayWaitsForChange':
@@ -69,7 +70,7 @@ function english(step: Step): string {
     case 'lookAtChanges':
       return "The gateway's page lists the changed files and shows what the next sync will do with them."
     default:
-      return `See ${step.reason} in the runbook of the operator.`
+      return `See ${step.reason} in the runbook of the Cluster Sync Operator.`
   }
 }
 
@@ -96,7 +97,7 @@ function german(step: Step): string {
     case 'leaveDryRun':
       return 'Geschrieben wird, sobald dryRun in der Spezifikation (oder im Profil) false ist: Das kann der Verantwortliche des GatewaySync ändern.'
     case 'checkOperator':
-      return 'Wenn das so bleibt, fragen Sie die Betreiber des Clusters, ob der Operator läuft.'
+      return 'Wenn das so bleibt, fragen Sie die Betreiber des Clusters, ob der Cluster Sync Operator läuft.'
     case 'passes':
       return `Es wird von selbst erneut versucht; ${stays(step.published)}.`
     case 'waitsForChange':
@@ -106,11 +107,11 @@ function german(step: Step): string {
     case 'confirmDeletions':
       return `Wenn diese Löschungen richtig sind, müssen sie für Commit ${shortCommit(step.commit)} bestätigt werden.`
     case 'confirmOverwrites':
-      return `Wenn diese Änderungen verloren gehen dürfen, kann Commit ${shortCommit(step.commit)} sie überschreiben.`
-    case 'raiseMaxDeletions':
-      return 'Wenn diese Löschungen richtig sind, erhöhen Sie in der Datei spec.sync.defaults.maxDeletions.'
-    case 'captureOrGiveUp':
-      return 'Sichern Sie die Änderungen mit „cluster-sync capture“, oder verzichten Sie auf sie: Setzen Sie in der Datei spec.sync.defaults.drift auf Report.'
+      return `Wenn diese Änderungen verloren gehen dürfen, oder wenn sich eine zusammengeführte Datei von der auf dem Gateway unterscheidet, kann Commit ${shortCommit(step.commit)} sie überschreiben.`
+    case 'confirmDeletionsInFile':
+      return `Wenn diese Löschungen richtig sind, ergänzen Sie in der Datei unter metadata.annotations: ${confirmDeletionsAnnotation}: ${step.commit}.`
+    case 'confirmOverwritesInFile':
+      return `Um die Änderungen zu behalten, sichern Sie sie mit „cluster-sync capture“ und führen Sie sie zusammen. Um sie zu verwerfen, oder wenn sich eine zusammengeführte Datei von der auf dem Gateway unterscheidet, ergänzen Sie in der Datei unter metadata.annotations: ${confirmOverwritesAnnotation}: ${step.commit}.`
     case 'gatewayTriesAgain':
       return 'Es wird von selbst erneut versucht.'
     case 'gatewayWaitsForChange':
@@ -118,7 +119,7 @@ function german(step: Step): string {
     case 'lookAtChanges':
       return 'Die Seite des Gateways zeigt, welche Dateien lokal geändert wurden und was die nächste Synchronisierung damit macht.'
     default:
-      return `Mehr dazu steht im Runbook des Operators unter ${step.reason}.`
+      return `Mehr dazu steht im Runbook des Cluster Sync Operator unter ${step.reason}.`
   }
 }
 

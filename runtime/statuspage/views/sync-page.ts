@@ -125,9 +125,9 @@ function desired({ desired: { ref, requestedBy, insteadOf, commit, committedAt, 
 }
 
 /** When the git host was polled, and when it is polled next. */
-function pollingText({ polling, lastPoll, nextPoll }: SyncDetail, { texts, now }: PageContext): Html {
+function pollingText({ polling, onPush, lastPoll, nextPoll }: SyncDetail, { texts, now }: PageContext): Html {
   const own = detailTextsIn(texts.language)
-  const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
+  const again = polling === undefined ? undefined : own.polled(polling === 'never' ? undefined : polling, onPush)
   const next = left(nextPoll, now, (time) => `, ${own.nextPoll(time)}`)
   return html`${joined([timed(lastPoll?.toString(), now, texts.checkedAgo), again], ', ')}${next ?? ''}`
 }
@@ -246,6 +246,7 @@ function localChangesOf(sync: SyncView, changes: readonly LocalChanges[], own: D
           <div class="quiet">${own.becomes[policy ?? 'unknown']}</div>
         </li>`,
     )}
+    <li class="quiet">${own.newFiles}</li>
   </ul>`
 }
 

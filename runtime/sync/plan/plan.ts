@@ -113,7 +113,7 @@ function planDeletes(input: PlanInput, result: Plan): void {
       continue
     }
     if (seen?.kind === 'file' && input.removed.get(path) !== 'None') {
-      reportLocalChange(input, result, path, seen.id, 'deleted')
+      reportLocalChange(input, result, path, seen.id, 'deletes')
       result.deletes.push({ path, why: 'gone', isObstacle: false })
       continue
     }
@@ -189,7 +189,7 @@ function planPut(input: PlanInput, result: Plan, file: DesiredFile, { going, ret
     if (owned === undefined || owned.id === file.id) result.counts.unchanged += 1
     else result.counts.changed += 1
   } else {
-    if (!input.repairing.has(path)) reportLocalChange(input, result, path, seen.id, 'overwritten')
+    if (!input.repairing.has(path)) reportLocalChange(input, result, path, seen.id, 'overwrites')
     put('file', path)
   }
 }
@@ -219,11 +219,18 @@ function planObstacle(input: PlanInput, result: Plan, { path }: DesiredFile, fil
 }
 
 /** Reports content from outside git that is lost, with its hash, so that it can be found in the gateway's own backups. */
-function reportLocalChange(input: PlanInput, result: Plan, path: string, id: BlobId | null | undefined, fate: string): void {
+function reportLocalChange(
+  input: PlanInput,
+  result: Plan,
+  path: string,
+  id: BlobId | null | undefined,
+  fate: 'overwrites' | 'deletes',
+): void {
   const owned = input.owned.get(path)
   if (id === undefined || (owned !== undefined && id === (owned.rendered?.id ?? owned.id))) return
   const what = owned === undefined ? 'was not written by a sync' : 'was changed locally'
-  result.findings.push({ rule: 'local-change', path, message: `${what} (content ${id ?? 'unreadable'}) and is ${fate}` })
+  const hash = id === null ? 'content unreadable' : `content hash ${id}`
+  result.findings.push({ rule: 'local-change', path, message: `${what} (${hash}); the commit ${fate} it` })
 }
 
 /** Only new paths can collide: the existing ones already coexist. */

@@ -79,8 +79,9 @@ function lostChanges({ withheld, commit }: Input, { puts, deletes }: Planned): P
   const lost = [...puts, ...deletes].map(({ path }) => path).filter((path) => withheld.has(path))
   if (lost.length === 0) return []
   const message =
-    `the commit would undo what was changed on the gateway: ${named(lost.map((path) => `"${path}"`))}; capture and merge it, ` +
-    `or discard it with the annotation ${confirmOverwritesAnnotation}: ${commit}`
+    `the commit would overwrite local changes on the gateway: ${named(lost.map((path) => `"${path}"`))}; capture and merge the changes, ` +
+    `or discard them with the annotation ${confirmOverwritesAnnotation}: ${commit}, ` +
+    'which is also needed if a merged file differs from the one on the gateway'
   return [{ reason: 'LocalChanges', message }]
 }
 

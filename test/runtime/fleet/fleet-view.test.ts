@@ -177,6 +177,17 @@ void t.test('each gateway shows why it is not in step, and what to do', async (t
   containsText(t, text, 'gw-3: the agent exited: OOMKilled 137')
 })
 
+void t.test('a blocked gateway of a standalone run shows the annotation for the file', async (t) => {
+  const status = { ...notReady('GatewaysFailed', '1 of 1'), published: { commit, ref: 'main', at: '2026-03-01T10:00:00Z' } }
+  const textOf = (reason: string): string => {
+    const reports = [report('gw', 'line-1', { phase: 'Blocked', reason, message: 'projects/a' })]
+    const view = fleetView({ ...fleetFacts({ syncs: [syncFacts('line-1', status)], reports }), pods: undefined, from: 'standalone' }, now)
+    return syncText(view, now, plain).join(' ').replaceAll(/\s+/g, ' ')
+  }
+  containsText(t, textOf('MassDeletion'), `metadata.annotations in the file: clustersync.io/confirm-deletions: ${commit}`)
+  containsText(t, textOf('LocalChanges'), `metadata.annotations in the file: clustersync.io/confirm-overwrites: ${commit}`)
+})
+
 void t.test('without pods, gateways are known by their reports', async (t) => {
   const view = fleetView(
     fleetFacts({ syncs: [syncFacts('line-1')], pods: undefined, reports: [report('gw-0', 'line-1')], notes: ['no pods'] }),

@@ -80,7 +80,7 @@ void t.test('a commit rolled out in stages shows the outcome of each stage', asy
   containsText(
     t,
     text,
-    'stages: test-line: 1 gateway in 15m; line-2: 4 gateways in 45m, 1 silent, approved by kim; plant: 30 gateways, 2 failed, not done',
+    'stages: test-line: 1 gateway in 15m; line-2: 4 gateways in 45m, 1 not reporting, approved by kim; plant: 30 gateways, 2 failed, not done',
   )
 })
 

@@ -150,7 +150,7 @@ export const contentRules = {
     severity: 'warning',
     title: 'The signature in a `resource.json` does not match the content.',
     why: 'The resource was changed after a gateway wrote it: by hand, or by an editor or git that changed the line endings or the last newline. A scan may skip the change.',
-    fix: 'Run cluster-sync sign on the resource. First convert CRLF to LF, because git may store LF, and the signature covers every byte. lint --ref HEAD checks what git stores.',
+    fix: 'Run cluster-sync sign on the resource. If its files have CRLF line endings, convert them to LF first: git may store LF, and the signature covers every byte. lint --ref HEAD checks what git stores.',
     evidence: signatures,
   },
   'missing-project-json': {

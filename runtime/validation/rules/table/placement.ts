@@ -165,7 +165,7 @@ export const referenceRules = {
   'unknown-view': {
     severity: 'warning',
     title: 'A page, a dock or a view shows a view that does not exist.',
-    why: 'Operators see "View not found" in its place. Checked against the project and all that it inherits from; paths that are bound or built while a session runs are not checked.',
+    why: 'Users see "View not found" in its place. Checked against the project and all that it inherits from; paths that are bound or built while a session runs are not checked.',
     fix: 'Correct the path, or add the view.',
     evidence: 'Documented: views are found by their path.',
   },

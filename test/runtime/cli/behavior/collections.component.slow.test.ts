@@ -217,7 +217,9 @@ void t.test('sign: a resource that cannot be signed is reported with the reason'
   symlinkSync('resource.json', path.join(folder, root, 'core/ignition/security-levels/config.json'))
   matchObject(t, await runCli(['sign', folder]), { stderr: /it lists "config.json", which is a symbolic link: links are not delivered\n/ })
   mkdirSync(path.join(folder, 'empty'))
-  matchObject(t, await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /contains no resource/ })
+  matchObject(t, await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /contains no resource.*--root/ })
+  writeFileSync(path.join(folder, 'empty/project.json'), '{}')
+  matchObject(t, await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /not those of projects/ })
 })
 
 void t.test('sign: a resource without a signature stays unsigned', async (t) => {

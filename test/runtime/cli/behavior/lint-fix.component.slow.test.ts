@@ -36,7 +36,9 @@ void t.test('lint --fix fixes what has only one fix, and a second run has nothin
   t.match((await runCli(['lint', folder, '--fix'])).stdout, /email-profile\/alarms.*: fixed \(stale-signature\)/)
   t.notMatch((await runCli(['lint', folder, '--fix'])).stdout, /: fixed /)
   writeFileSync(file(`${alarms}/config.json`), '{\r\n"retries":5}')
-  t.notMatch((await runCli(['lint', folder, '--fix'])).stdout, /: fixed /, 'CRLF, which git may store as LF')
+  const withCrlf = (await runCli(['lint', folder, '--fix'])).stdout
+  t.match(withCrlf, /alarms.*: not fixed: cannot be signed: config\.json has Windows line endings.* \(stale-signature\)\n/)
+  t.notMatch(withCrlf, /: fixed /, 'git may store CRLF as LF')
   matchObject(t, await runCli(['lint', folder, '--fix', '--ref', 'main']), { code: 2, stderr: /omit --ref/ })
 })
 
@@ -93,6 +95,10 @@ void t.test('explain says why a rule matters to a gateway and what to do', async
   matchObject(t, JSON.parse((await runCli(['explain', 'unknown-parent', '--format', 'json'])).stdout), {
     rule: 'unknown-parent',
     fixable: false,
+  })
+  matchObject(t, await runCli(['explain', 'CollectionsInvalid']), {
+    code: 2,
+    stderr: /is a reason, not a rule: see .*runbook\.md#collectionsinvalid/,
   })
   matchObject(t, await runCli(['explain', 'stale-signatur']), { code: 2, stderr: /did you mean "stale-signature"\?/ })
 })

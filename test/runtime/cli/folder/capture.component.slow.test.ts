@@ -76,6 +76,7 @@ void t.test('missing or invalid capture arguments are rejected with the reason',
   containsText(t, (await runCli(['capture', ...where])).stderr, 'specify what to do with the commit')
   containsText(t, (await runCli(['capture', ...where, '--push', '--author', 'maria'])).stderr, '--author must be of the form')
   matchObject(t, await runCli(['drift', ...where]), { code: 2, stderr: /was never synced/ })
+  matchObject(t, await runCli(['drift', ...where, '--state', folder]), { code: 2, stderr: /omit --file and --data/ })
 })
 
 void t.test('capture pushes one commit on its own branch, and after its merge a sync writes nothing', async (t) => {

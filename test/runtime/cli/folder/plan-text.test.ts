@@ -28,6 +28,11 @@ void t.test('a plan without changes is one line with exit code 0', async (t) => 
   t.strictSame(planText(nothing, 'grouped', plain), [
     '0 to add, 0 to change, 0 to remove, with mode "prod" (from the running gateway), at abababab of main',
   ])
+  containsText(
+    t,
+    planText({ ...nothing, mode: { name: 'prod', from: 'Target', lastKnown: true } }, 'grouped', plain)[0],
+    'with mode "prod" (from the last sync)',
+  )
   t.ok(isQuiet(nothing))
 })
 
@@ -73,7 +78,7 @@ void t.test('local changes, findings and a missing mode are shown', async (t) =>
   const lines = planText({ ...nothing, mode: { name: '', from: 'None' }, drift: { count: 7, paths }, findings }, 'grouped', plain)
   t.match(
     lines[0],
-    /^! 7 managed files were changed or deleted locally: a, b, c, d, e and 2 more; a sync keeps these changes.*\(Drifted\)$/,
+    /^! 7 managed files were changed or deleted locally: a, b, c, d, e and 2 more; a sync keeps these changes in files that the commit does not change,.*\(Drifted\)$/,
   )
   t.equal(lines[1], '! no deployment mode was found (mode-unknown)')
   containsText(t, lines[2], 'with no deployment mode, at abababab of main')

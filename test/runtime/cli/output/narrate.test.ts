@@ -27,11 +27,11 @@ const synced: SyncReportStatus = {
 const summary = { subject: 'Add a line', author: 'Jane Doe' }
 const files = { added: 1, changed: 0, removed: 0, unchanged: 2 }
 
-function start(gatewayUrl?: string) {
+function start() {
   const events: RunEvent[] = []
   const narrator = new Narrator(
     (event) => events.push(event),
-    [{ name: 'plant', gatewayUrl }],
+    [{ name: 'plant' }],
     (commit) => (commit === first ? { summary, durationMs: 400 } : {}),
   )
   /** The events since the last call. */
@@ -91,7 +91,7 @@ void t.test('a git host fault and a refused commit name the commit that stays pu
 })
 
 void t.test('a pending gateway is reported by its target event only, and a stale Ready condition is not reported', async (t) => {
-  const { narrator, emitted } = start('http://localhost:8088')
+  const { narrator, emitted } = start()
   const waiting = [
     condition('Ready', 'False', 'GatewaysPending', '1 of 1 gateways: plant: OldConfiguration'),
     condition('GatewaysSynced', 'False', 'GatewaysPending', '1 of 1 gateways: plant: OldConfiguration'),
@@ -103,8 +103,10 @@ void t.test('a pending gateway is reported by its target event only, and a stale
   matchObject(t, emitted(), [{ event: 'target', phase: 'Pending', read: [], reason: 'GatewayUnreachable', message: 'it does not answer' }])
   narrator.status(ready, true, undefined)
   t.strictSame(emitted(), [], 'Ready is of an earlier report')
-  narrator.report('plant', { ...synced, scan })
+  narrator.report('plant', { ...synced, scan }, { read: ['projects'] })
   matchObject(t, emitted(), [{ event: 'target', phase: 'Synced', read: ['projects'] }])
+  narrator.report('plant', { ...synced, phase: 'Drifted', reason: 'Drifted', message: '1 file', scan })
+  matchObject(t, emitted(), [{ event: 'target', phase: 'Drifted', read: [] }], 'a check without a scan')
 })
 
 void t.test('findings, local changes and gateway problems are reported when they appear, and again if they recur', async (t) => {
@@ -186,7 +188,7 @@ void t.test('waiting for a first commit is not reported, and after a file edit o
   const narratorOf = () =>
     new Narrator(
       (event) => events.push(event),
-      [{ name: 'plant', gatewayUrl: undefined }],
+      [{ name: 'plant' }],
       () => ({}),
       emitted,
     )

@@ -70,7 +70,7 @@ for (const language of ['en', 'de'] as const) {
       containsText(t, await pageOf(dryGateway.split('/gateways/')[0] ?? ''), own.notices.dryRun(1))
       containsText(t, cardOf(page, own.state), texts.whatToDo)
       const versions = cardOf(page, own.versions)
-      for (const part of ['plant.git', own.polled('60s'), 'Raise the press timeout']) containsText(t, versions, part)
+      for (const part of ['plant.git', own.polled('60s', true), 'Raise the press timeout']) containsText(t, versions, part)
       const rollout = cardOf(page, own.rollout)
       for (const part of ['fillers', own.rolledOut(2, 4), own.failed(1), own.held(1), own.approvedBy('shift lead')])
         containsText(t, rollout, part)

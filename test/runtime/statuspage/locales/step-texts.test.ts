@@ -23,8 +23,8 @@ const each: { [Kind in Step['kind']]: Step & { kind: Kind } } = {
   recreatePod: { kind: 'recreatePod', pod: 'gw-7' },
   confirmDeletions: { kind: 'confirmDeletions', commit },
   confirmOverwrites: { kind: 'confirmOverwrites', commit },
-  raiseMaxDeletions: { kind: 'raiseMaxDeletions' },
-  captureOrGiveUp: { kind: 'captureOrGiveUp' },
+  confirmDeletionsInFile: { kind: 'confirmDeletionsInFile', commit },
+  confirmOverwritesInFile: { kind: 'confirmOverwritesInFile', commit },
   gatewayTriesAgain: { kind: 'gatewayTriesAgain' },
   gatewayWaitsForChange: { kind: 'gatewayWaitsForChange' },
   lookAtChanges: { kind: 'lookAtChanges' },
@@ -47,7 +47,7 @@ void t.test('each step has its own text in each language, which names its subjec
 })
 
 void t.test('no step shown in a cluster requires kubectl or the command line', async (t) => {
-  const ofRun = new Set(['captureOrGiveUp'])
+  const ofRun = new Set(['confirmOverwritesInFile'])
   for (const language of ['en', 'de'] as const) {
     for (const step of steps.filter(({ kind }) => !ofRun.has(kind)))
       t.notMatch(stepTextsIn(language).sentence(step), /kubectl|cluster-sync|docs\//, step.kind)

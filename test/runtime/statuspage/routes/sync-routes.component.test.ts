@@ -146,13 +146,14 @@ void t.test('a finding has its line, and the fix once per rule, as in lint', asy
 })
 
 void t.test('the time of the next poll is shown only while it lies in the future', async (t) => {
-  const next = async (time: string, language = 'en'): Promise<string> => {
+  const next = async (time: string, language = 'en', receives?: false): Promise<string> => {
     const clock = { ...systemClock, now: () => Temporal.Instant.from(time) }
-    const { get } = await openStatusPage(t, plantFacts, { hosts, clock })
+    const { get } = await openStatusPage(t, { ...plantFacts, ...(receives === undefined ? {} : { receives }) }, { hosts, clock })
     return (await get(richSync, { 'accept-language': language })).text.replaceAll(/<[^>]*>/g, '')
   }
   containsText(t, await next('2026-03-01T12:00:00Z'), 'checked every 60s and on each push, next in about 48s')
   containsText(t, await next('2026-03-01T12:00:00Z', 'de'), 'nächste in etwa 48 s')
+  containsText(t, await next('2026-03-01T12:00:00Z', 'en', false), 'checked every 60s, next in about 48s')
   const quiet = await next('2026-03-01T12:16:00Z')
   containsText(t, quiet, 'checked every 60s and on each push')
   t.notMatch(quiet, /next in about|\d+m ago, checked/)

@@ -37,7 +37,11 @@ void t.test('a file created on the gateway that a commit also contains is overwr
   const { phase, findings } = await sync(after)
   t.equal(phase, 'Synced')
   matchObject(t, findings, [
-    { rule: 'local-change', path: 'projects/p/view', message: /^was not written by a sync \(content [0-9a-f]{40}\) and is overwritten$/ },
+    {
+      rule: 'local-change',
+      path: 'projects/p/view',
+      message: /^was not written by a sync \(content hash [0-9a-f]{40}\); the commit overwrites it$/,
+    },
   ])
   t.equal(readFileSync(path.join(dataDir, 'projects/p/view'), 'utf8'), 'ours')
 })

@@ -89,8 +89,8 @@ void t.test('a file is written where nothing is, and adopted where it is already
 
 void t.test('other content is overwritten, and reported unless a sync wrote it or a repair is due', async (t) => {
   const written = { ...nothing, puts: [put('file')], counts: changed, scan: ['projects'] }
-  const foreign = change('local-change', path, `was not written by a sync (content ${idOf('2')}) and is overwritten`)
-  const local = change('local-change', path, `was changed locally (content ${idOf('2')}) and is overwritten`)
+  const foreign = change('local-change', path, `was not written by a sync (content hash ${idOf('2')}); the commit overwrites it`)
+  const local = change('local-change', path, `was changed locally (content hash ${idOf('2')}); the commit overwrites it`)
   t.strictSame(planFor(found('2')), { ...written, findings: [foreign] })
   t.strictSame(planFor(found('2'), { owned: new Map([[path, owned('2')]]) }), written, 'as the last sync wrote it')
   t.strictSame(planFor(found('2'), { owned: new Map([[path, owned('3', '2')]]) }), written, 'as the last sync rendered it')
@@ -100,7 +100,7 @@ void t.test('other content is overwritten, and reported unless a sync wrote it o
   t.strictSame(planFor(found('1'), { repairing: new Set([path]) }), written, 'a repair of the same content')
   t.strictSame(planFor({ kind: 'file', stat, exec: false, id: undefined }), written, 'content that did not have to be read')
   t.strictSame(planFor({ kind: 'file', stat, exec: false, id: null }).findings, [
-    change('local-change', path, 'was not written by a sync (content unreadable) and is overwritten'),
+    change('local-change', path, 'was not written by a sync (content unreadable); the commit overwrites it'),
   ])
   t.strictSame(planFor(found('1'), { isRendered: () => true }).puts, [put('file')], 'the template of a rendered file')
   t.strictSame(planFor(found('1', true)).puts, [put('file')], 'another executable bit')
@@ -248,7 +248,7 @@ void t.test('an owned file that is no longer desired is deleted, and reported if
   }
   t.strictSame(removing(found('1')), deleted)
   t.strictSame(removing(found('1'), 'All'), deleted)
-  const local = change('local-change', path, `was changed locally (content ${idOf('2')}) and is deleted`)
+  const local = change('local-change', path, `was changed locally (content hash ${idOf('2')}); the commit deletes it`)
   t.strictSame(removing(found('2')), { ...deleted, findings: [local] })
   const released = { ...nothing, released: [path] }
   t.strictSame(removing(found('2'), 'None'), released, 'prune: None')

@@ -125,8 +125,9 @@ void t.test('each kind of problem has its message, in one order', async (t) => {
     {
       reason: 'LocalChanges',
       message:
-        'the commit would undo what was changed on the gateway: "projects/a/1"; capture and merge it, ' +
-        `or discard it with the annotation ${confirmOverwritesAnnotation}: ${commit}`,
+        'the commit would overwrite local changes on the gateway: "projects/a/1"; capture and merge the changes, ' +
+        `or discard them with the annotation ${confirmOverwritesAnnotation}: ${commit}, ` +
+        'which is also needed if a merged file differs from the one on the gateway',
     },
   ])
 })
