@@ -3,6 +3,7 @@
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { openBrowser } from './support/browser.ts'
@@ -55,4 +56,24 @@ void t.test('the page shows both gateways, and the commit of the suggested push'
   t.strictSame(browser.complaints, [])
   child.kill('SIGINT')
   t.equal(await ended, 0)
+})
+
+void t.test('a signal to npm ends the whole run', async (t) => {
+  if (!requires(t, 'git', 'npm')) return
+  const cwd = path.resolve(import.meta.dirname, '..')
+  const child = spawn('npm', ['start'], { cwd, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  // The pipe closes when its last holder has ended.
+  const ended = new Promise<true>((resolve) => child.once('close', () => resolve(true)))
+  t.teardown(() => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL')
+    } catch {
+      // Nothing is left.
+    }
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+  await until(() => /status page: /.exec(output)?.[0], 'the run has started')
+  child.kill('SIGTERM')
+  t.equal(await Promise.race([ended, setTimeout(10_000, false)]), true)
 })
