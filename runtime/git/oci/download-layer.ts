@@ -9,7 +9,7 @@ import { Fault } from '../../platform/fault.ts'
 import { releasePiece } from '../../http/body.ts'
 import { createUnnamedFile } from '../command/unnamed-file.ts'
 import type { Layer } from './manifest.ts'
-import { networkFault } from './registry.ts'
+import { networkFault } from './network-fault.ts'
 
 type From = { registry: { openBlob(digest: Digest, signal: AbortSignal): Promise<AsyncIterable<Buffer>> }; host: string; layer: Layer }
 

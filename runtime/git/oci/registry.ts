@@ -8,9 +8,8 @@ import type { IncomingMessage } from 'node:http'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Digest, isDigest } from '../../api/artifact-revision.ts'
-import { printable } from '../../api/values.ts'
 import { deadline } from '../../platform/clock.ts'
-import { Fault, type Reason } from '../../platform/fault.ts'
+import { Fault } from '../../platform/fault.ts'
 import { isObject } from '../../platform/text/json.ts'
 import { parseBody } from '../../http/body.ts'
 import { readBytes, startCall } from '../../http/client.ts'
@@ -20,6 +19,7 @@ import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import type { Remote } from '../remote/remote.ts'
 import { type Layer, manifestTypes } from './manifest.ts'
+import { isTimeout, networkFault } from './network-fault.ts'
 import { retryAfterToMs } from '../../http/headers.ts'
 
 /** Manifests of artifacts and signatures have a few KiB. */
@@ -288,22 +288,4 @@ function parsed(body: Buffer, entries: number): unknown {
 
 function digestOfBytes(bytes: Uint8Array): Digest {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-}
-
-/** What failed in the connection to a host. */
-export function networkFault(error: unknown, host: string): Fault {
-  if (error instanceof Fault) return error
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const of = (reason: Reason, what: string): Fault => new Fault(reason, `${printable(host)} ${what}`, { cause: error })
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return of('GitHostUnknown', 'cannot be resolved')
-  if (code === 'ECONNREFUSED') return of('GitConnectionRefused', 'refuses connections')
-  if (code === 'ETIMEDOUT' || isTimeout(error)) return of('GitTimeout', 'did not answer in time')
-  if (/CERT|SIGNATURE|ISSUER|ALTNAME/.test(code))
-    return of('GitTlsUntrusted', `has a certificate that is not trusted (${code}); set spec.oci.caBundle`)
-  return of('GitUnreachable', `cannot be reached${code === '' ? '' : `: ${code}`}`)
-}
-
-/** Whether a deadline has ended a call; a call that its signal ends reports only that it was aborted. */
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'TimeoutError' || isTimeout(error.cause))
 }
