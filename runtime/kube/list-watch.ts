@@ -223,12 +223,9 @@ async function listAll<Item, Kind extends KubeObject>(
   place.delivered = place.version
 }
 
-/** etcd's versions have 64 bits. */
-const versionPattern = /^\d{1,20}$/
-
 /** The versions of one type grow. One that is not a number is never compared. */
 function isAtMost(version: string | undefined, other: string | undefined): boolean {
-  if (version === undefined || other === undefined || !versionPattern.test(version) || !versionPattern.test(other)) return false
+  if (version === undefined || other === undefined || !/^\d+$/.test(version) || !/^\d+$/.test(other)) return false
   return BigInt(version) <= BigInt(other)
 }
 

@@ -144,6 +144,7 @@ const tooLarge = [
     object: syncOf({ namespace: 'x'.repeat(64) }),
     message: 'metadata.namespace has 64 of at most 63 characters',
   },
+  { name: 'a list of names', object: syncOf({ name: ['x'.repeat(1024 * 1024)] }), message: 'metadata.name is not text' },
   {
     name: 'a long version',
     object: syncOf({ resourceVersion: '9'.repeat(257) }),
@@ -169,7 +170,7 @@ for (const { name, object, message } of tooLarge) {
   })
 }
 
-void t.test('a version that is not a number of etcd is not compared as one, and a long one is a failure', async (t) => {
+void t.test('a long version of a list is a failure of that cluster', async (t) => {
   if (!requires(t, 'openssl')) return
   const others = await follow(t, (_isWatch, response) => void response.end(listOf([], '9'.repeat(900_000))))
   const failure = await until(() => others.views()[0]?.failure, 'the failure is shown')

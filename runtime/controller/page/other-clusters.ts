@@ -27,7 +27,7 @@ const [pageSize, pagesAtOnce] = [25, 2]
 /** A GatewaySync is far smaller. That server may be hostile, and an answer of many values takes far more memory than its size. */
 const maxAnswerBytes = 2 * 1024 * 1024
 const complexity = { depth: 64, keys: 50_000, containers: 50_000, entries: 100_000 }
-/** Maximum characters of names and versions, as in Kubernetes; versions and pages have no documented maximum. */
+/** Maximum characters of names, as in Kubernetes, and of versions, for which Kubernetes documents no maximum. */
 const maxCharacters = { namespace: 63, name: 253, resourceVersion: 256 }
 /** Maximum events per second of a cluster, so that its events leave time for the other work of the controller. */
 const eventsPerSecond = 50
@@ -246,11 +246,13 @@ function observed(kube: Kube, { clock, inTurn, share, listing, seen }: Observer)
   }
 }
 
-/** Throws AnswerTooLarge for names that no API server accepts: they would be kept. */
-function requireShort(metadata: Partial<KubeObject['metadata']>): void {
+/** Throws AnswerTooLarge for names that no API server accepts: they would be kept. They may have any type, because that server may be hostile. */
+function requireShort(metadata: Partial<Record<keyof typeof maxCharacters, unknown>>): void {
   for (const key of ['namespace', 'name', 'resourceVersion'] as const) {
-    const { length } = metadata[key] ?? ''
-    if (length > maxCharacters[key]) throw new AnswerTooLarge(`metadata.${key} has ${length} of at most ${maxCharacters[key]} characters`)
+    const value = metadata[key] ?? ''
+    if (typeof value !== 'string') throw new AnswerTooLarge(`metadata.${key} is not text`)
+    if (value.length > maxCharacters[key])
+      throw new AnswerTooLarge(`metadata.${key} has ${value.length} of at most ${maxCharacters[key]} characters`)
   }
 }
 
