@@ -90,10 +90,10 @@ export class GatewayQueries {
     for (const [key, entries] of this.#entries)
       for (const [pod, entry] of entries) {
         if (entry.dueMs > nowMs || entry.isUnderWay) continue
-        const [tenant = ''] = key.split('/')
-        const begun = this.#begun.get(tenant) ?? 0
+        const { namespace } = parseSyncKey(key)
+        const begun = this.#begun.get(namespace) ?? 0
         if (begun >= maxBegun) break
-        this.#begun.set(tenant, begun + 1)
+        this.#begun.set(namespace, begun + 1)
         // The last from now on, so that every gateway and GatewaySync has its turn.
         entries.delete(pod)
         entries.set(pod, entry)
@@ -101,7 +101,9 @@ export class GatewayQueries {
         this.#entries.set(key, entries)
         const one: Promise<void> = this.#query(key, entry, signal).finally(() => {
           this.#underWay.delete(one)
-          this.#begun.set(tenant, (this.#begun.get(tenant) ?? 1) - 1)
+          const left = (this.#begun.get(namespace) ?? 1) - 1
+          if (left > 0) this.#begun.set(namespace, left)
+          else this.#begun.delete(namespace)
         })
         this.#underWay.add(one)
       }

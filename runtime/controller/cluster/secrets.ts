@@ -5,6 +5,7 @@ import type { V1Secret } from '@kubernetes/client-node'
 import type { Clock } from '../../platform/clock.ts'
 import { FairCache, keepPromise } from '../../platform/async/fair-cache.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Kube } from '../../kube/client.ts'
 import { secretType, type Stored } from '../../kube/types.ts'
 import type { ReadSecret, Secret } from '../../git/remote/secrets.ts'
@@ -26,7 +27,9 @@ export function createGetSecret({ kube, clock }: { kube: Pick<Kube, 'get'>; cloc
   return async (namespace, name) => {
     const read = (signal: AbortSignal) => kube.get(secretType, { namespace, name }, signal)
     const done = await limiter.run({ tenant: namespace }, AbortSignal.timeout(timeoutMs), read)
-    return done?.result
+    // Never reported as a missing Secret.
+    if (done === undefined) throw new Fault('ApiUnavailable', `too many Secrets of namespace "${namespace}" are being read`)
+    return done.result
   }
 }
 
