@@ -17,7 +17,10 @@ type Scope = {
 /** Folders of pure code. */
 const scopes: Record<string, Scope> = {
   'runtime/receiver/payload': { tests: ['test/runtime/receiver/payload/{hosts,parts,payload,repository}.test.ts'] },
-  'runtime/receiver/authenticate.ts': { tests: ['test/runtime/receiver/authenticate.test.ts'], files: ['runtime/receiver/authenticate.ts'] },
+  'runtime/receiver/authenticate.ts': {
+    tests: ['test/runtime/receiver/authenticate.test.ts'],
+    files: ['runtime/receiver/authenticate.ts'],
+  },
   'runtime/receiver/request': { tests: ['test/runtime/receiver/request/*.test.ts'] },
   'runtime/reconcile/decide': { tests: ['test/runtime/reconcile/decide/*.test.ts'] },
   'runtime/reconcile/rollout': { tests: ['test/runtime/reconcile/rollout/*.test.ts', 'test/runtime/reconcile/decide/rollout.test.ts'] },
